@@ -1,0 +1,1 @@
+"""Runs distributed Mask R-CNN training in the place that the stacks built."""

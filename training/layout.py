@@ -1,0 +1,102 @@
+"""Where things lie in a channel: the same on S3, EFS, FSx and a local disk.
+
+The trainer writes these files, the launcher, the report and `training.jobs` read them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+TRAIN_PATH = "mask-rcnn/sagemaker/input/train"
+"""Default path of the `train` channel below the bucket or the file system's root."""
+
+LOG_ROOT = "mask-rcnn/sagemaker/output"
+"""Each job's `log` channel is a new folder below it: `<LOG_ROOT>/log-<timestamp>`."""
+
+
+@dataclass(frozen=True)
+class TrainChannel:
+    """A data set in COCO's layout; read only.
+
+    A split is a name such as `train2017`: its pictures lie in a folder of that name, its
+    annotations in `annotations/instances_<split>.json`.
+    """
+
+    root: Path
+
+    def images(self, split: str) -> Path:
+        return self.root / split
+
+    def annotations(self, split: str) -> Path:
+        return self.root / "annotations" / f"instances_{split}.json"
+
+    @property
+    def pretrained_models(self) -> Path:
+        return self.root / "pretrained-models"
+
+
+@dataclass(frozen=True)
+class LogChannel:
+    """What one job leaves behind."""
+
+    root: Path
+
+    @property
+    def job(self) -> Path:
+        """The resolved job: spec, command, channels, world size (JSON)."""
+        return self.root / "job.json"
+
+    @property
+    def hyperparameters(self) -> Path:
+        """The hyperparameters that the trainer reads (JSON)."""
+        return self.root / "hyperparameters.json"
+
+    @property
+    def metrics(self) -> Path:
+        """One JSON object a line.
+
+        `kind` ("train" or "evaluation"), `step` (int, steps done), `epoch` (float, epochs done),
+        `time_s` (seconds since 1970) and `values`, a map of metric name to number.
+        """
+        return self.root / "metrics.jsonl"
+
+    @property
+    def events(self) -> Path:
+        """TensorBoard's event files."""
+        return self.root / "events"
+
+    @property
+    def checkpoints(self) -> Path:
+        return self.root / "checkpoints"
+
+    @property
+    def model(self) -> Path:
+        """The trained weights with what is needed to build the model again."""
+        return self.root / "model.pt"
+
+    @property
+    def predictions(self) -> Path:
+        """The last evaluation's detections.
+
+        A JSON object: `split`, `step` and `detections`, a list in COCO's result format with RLE
+        masks.
+        """
+        return self.root / "predictions.json"
+
+    @property
+    def outcome(self) -> Path:
+        """How the trainer ended (JSON): `status` completed|checkpointed|failed, `step`, `message`.
+
+        Written by rank 0 when all ranks agree, by a failing rank otherwise. Absent where the
+        trainer was killed.
+        """
+        return self.root / "outcome.json"
+
+    @property
+    def report(self) -> Path:
+        return self.root / "report.html"
+
+    def rank(self, rank: int) -> Path:
+        """Everything that one rank printed."""
+        return self.root / f"rank-{rank}.log"

@@ -1,0 +1,192 @@
+"""THE CONTRACT between the stacks and the training: what each stack tells.
+
+A stack builds its class and hands it to `stacks.contract.write_outputs`, which makes one
+CloudFormation output a field; `training` reads them back, from CloudFormation
+(`training.aws.cloudformation`) or from the file that `cdk deploy --outputs-file` wrote. To add a
+field, add a line here and one in the stack.
+
+This module imports the standard library and `training.errors` alone: both halves import it, and a
+plan must print in a quarter of a second.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import Field, dataclass, fields
+from pathlib import Path
+from typing import Any, ClassVar, Self, TypeVar, get_type_hints
+
+from training.errors import UsageError
+
+StackOutputs = Mapping[str, str]
+"""The outputs of one stack as CloudFormation has them: output key to value."""
+
+
+def output_key(field_name: str) -> str:
+    """Return the CloudFormation output key of a field: `vpc_id` is written as `VpcId`."""
+    return "".join(word.capitalize() for word in field_name.split("_"))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Contract:
+    """Base of the outputs of one stack.
+
+    Fields are strings, or tuples of strings, which travel joined by commas. A field that may be
+    absent is typed `str | None` with the default None, and is written only where there is a value.
+    """
+
+    STACK: ClassVar[str]
+
+    def to_outputs(self) -> dict[str, str]:
+        """Return output key to value, without the absent ones."""
+        outputs: dict[str, str] = {}
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if value is not None:
+                outputs[output_key(field.name)] = (
+                    ",".join(value) if isinstance(value, tuple) else value
+                )
+        return outputs
+
+    @classmethod
+    def from_outputs(cls, outputs: StackOutputs, *, source: str) -> Self:
+        """Read the fields from a stack's outputs.
+
+        Args:
+            outputs: Output key to value. Keys that the contract does not know are left alone:
+                CDK adds exports of its own.
+            source: Where the outputs come from, for the message.
+
+        Raises:
+            UsageError: An output is missing or empty.
+        """
+        hints = get_type_hints(cls)
+        values: dict[str, Any] = {}
+        missing: list[str] = []
+        for field in fields(cls):
+            text = outputs.get(output_key(field.name), "")
+            if not isinstance(text, str):
+                raise UsageError(
+                    f"{source}: {cls.STACK}.{output_key(field.name)} is {text!r}; "
+                    "outputs are strings"
+                )
+            if text:
+                is_list = hints[field.name] == tuple[str, ...]
+                values[field.name] = tuple(text.split(",")) if is_list else text
+            elif _is_required(field):
+                missing.append(output_key(field.name))
+        if missing:
+            raise UsageError(
+                f"{source}: {cls.STACK} has no output {', '.join(missing)}. It was deployed by "
+                f"another version, or is another stack; deploy it again: cdk deploy {cls.STACK}"
+            )
+        return cls(**values)
+
+
+def _is_required(field: Field[Any]) -> bool:
+    return field.default is not None
+
+
+@dataclass(frozen=True, kw_only=True)
+class NetworkOutputs(Contract):
+    """Where jobs run."""
+
+    STACK: ClassVar[str] = "NetworkStack"
+
+    vpc_id: str
+    private_subnet_ids: tuple[str, ...]
+    """In the order of `availability_zones`."""
+    public_subnet_ids: tuple[str, ...]
+    availability_zones: tuple[str, ...]
+    training_security_group_id: str
+    """Members may talk to each other on every port, and to the file systems."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class StorageOutputs(Contract):
+    """Where data, logs and models live."""
+
+    STACK: ClassVar[str] = "StorageStack"
+
+    bucket_name: str
+    encryption_key_arn: str
+    """The KMS key of the bucket and the file systems."""
+    efs_id: str
+    efs_security_group_id: str
+    fsx_id: str
+    fsx_mount_name: str
+    """The first part of every Lustre path: an FSx channel begins with `/<mount name>/`."""
+    fsx_dns_name: str
+    fsx_subnet_id: str
+    """FSx for Lustre is in one zone; jobs that use it run in this subnet."""
+    fsx_security_group_id: str
+    fsx_data_path: str
+    """The folder of the file system that is linked to the bucket, for example `/data`."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RegistryOutputs(Contract):
+    """Where training images live, one repository for each algorithm's image."""
+
+    STACK: ClassVar[str] = "RegistryStack"
+
+    horovod_repository_uri: str
+    tensorpack_repository_uri: str
+    aws_samples_repository_uri: str
+    tf2_smddp_repository_uri: str
+
+
+C = TypeVar("C", bound=Contract)
+
+CONTRACTS: tuple[type[Contract], ...] = (NetworkOutputs, StorageOutputs, RegistryOutputs)
+
+
+@dataclass(frozen=True)
+class Outputs:
+    """The outputs of all stacks that are there, each read when it is asked for."""
+
+    stacks: Mapping[str, StackOutputs]
+    """Stack name to its outputs."""
+    source: str
+    """A file's path, or the account and region."""
+
+    def read(self, contract: type[C]) -> C:
+        """Return one stack's outputs.
+
+        Raises:
+            UsageError: The stack is not there, or one of its outputs is missing.
+        """
+        stack = self.stacks.get(contract.STACK)
+        if stack is None:
+            there = ", ".join(sorted(self.stacks)) or "none"
+            raise UsageError(
+                f"{self.source}: {contract.STACK} is not there (stacks found: {there}). "
+                f"Deploy it: cdk deploy {contract.STACK}"
+            )
+        return contract.from_outputs(stack, source=self.source)
+
+
+def read_outputs_file(path: Path) -> Outputs:
+    """Read the file that `cdk deploy --outputs-file` wrote.
+
+    Raises:
+        UsageError: The file cannot be read or is not of that form.
+    """
+    try:
+        document = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise UsageError(
+            f"--outputs-file {path}: cannot be read ({error.strerror}). Write it with: "
+            f"cdk deploy NetworkStack StorageStack --outputs-file {path}"
+        ) from error
+    except ValueError as error:
+        raise UsageError(f"--outputs-file {path}: not JSON ({error})") from error
+    if not isinstance(document, dict) or not all(
+        isinstance(stack, dict) for stack in document.values()
+    ):
+        raise UsageError(
+            f"--outputs-file {path}: expected an object of stacks, each an object of outputs, "
+            "as cdk deploy --outputs-file writes it"
+        )
+    return Outputs(document, source=str(path))

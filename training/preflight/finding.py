@@ -1,0 +1,28 @@
+"""What a check reports."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Literal
+
+Severity = Literal["error", "warning", "info"]
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that a check saw.
+
+    Attributes:
+        code: Stable name of the kind of finding, `subject-problem`, for scripts and `--suppress`.
+        severity: An `error` stops the launch with exit code 3.
+        message: What was found, what is allowed and what to do, in one or two sentences.
+        path: Where: a file's path, a job spec's key, or a resource's name.
+    """
+
+    code: str
+    severity: Severity
+    message: str
+    path: str
+
+    def to_json(self) -> dict[str, str]:
+        return asdict(self)

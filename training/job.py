@@ -1,0 +1,193 @@
+"""The job spec: what to train, where and on what, and how far it may go.
+
+One spec runs on every platform. It is built from its defaults, a YAML file, and what the command
+line sets, in this order; the later one wins.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
+
+from training import algorithms, platforms
+from training.errors import UsageError
+from training.layout import LOG_ROOT, TRAIN_PATH
+from training.validation import explain, unknown_key
+
+DataSource = Literal["s3", "efs", "fsx"]
+
+JobName = Annotated[
+    str, StringConstraints(pattern=r"^[a-zA-Z0-9]([a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?$")
+]
+"""SageMaker's rule for a training job's name, which is the strictest of the four platforms."""
+
+ChannelPath = Annotated[
+    str, StringConstraints(pattern=r"^[A-Za-z0-9_.-]+(/[A-Za-z0-9_.-]+)*$", max_length=512)
+]
+"""A path below the bucket or the file system's root: no leading slash and no space."""
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Instances(_Part):
+    """The machines."""
+
+    type: str | None = None
+    """An instance type; None where the platform is this machine."""
+    count: int = Field(default=1, ge=1, le=1000)
+    processes_per_instance: int | None = Field(default=None, ge=1, le=64)
+    """Training processes on each machine; None is one for each GPU, or one where there is none."""
+
+
+class Channels(_Part):
+    """Where the data and the logs are, below the bucket or the file system's root."""
+
+    train: ChannelPath = TRAIN_PATH
+    """The data set, in COCO's layout; read only."""
+    log: ChannelPath = LOG_ROOT
+    """Each job makes a new folder `log-…` in it."""
+
+
+class Limits(_Part):
+    """When to stop."""
+
+    max_run_s: int = Field(default=400_000, ge=1)
+    """Seconds after which the job saves a checkpoint and stops with exit code 75."""
+    max_usd: float | None = Field(default=None, ge=0)
+    """A job whose maximum cost is higher, or unknown, is not started."""
+
+
+class LocalOptions(_Part):
+    """Settings of the platform `local`."""
+
+    controller: Literal["gloo", "mpi"] = "gloo"
+    """What Horovod's processes use to find each other."""
+    root: Path = Path("runs")
+    """Folder for logs and copied data where the data source is `s3`."""
+    network_interface: str = Field(default="lo", pattern=r"^[A-Za-z0-9_.:-]{1,15}$")
+    """What the processes talk over; never guessed, so that a bridge cannot be taken."""
+
+
+class JobSpec(_Part):
+    """Everything that a user can say about a job."""
+
+    name: JobName | None = None
+    """None makes one: `mask-rcnn-<data source>-<timestamp>`."""
+    algorithm: str = "horovod"
+    platform: str = "local"
+    data_source: DataSource = "s3"
+    instances: Instances = Instances()
+    channels: Channels = Channels()
+    hyperparameters: dict[str, Any] = Field(default_factory=dict)
+    limits: Limits = Limits()
+    local: LocalOptions = LocalOptions()
+
+
+@dataclass(frozen=True)
+class Job:
+    """A spec whose algorithm has taken its hyperparameters."""
+
+    spec: JobSpec
+    hyperparameters: BaseModel
+
+
+def read_job(path: Path | None, overrides: Mapping[str, Any]) -> Job:
+    """Build a job from its file and what the command line sets.
+
+    Args:
+        path: A YAML file, or None for the defaults.
+        overrides: Dotted key to value, for example `{"hyperparameters.seed": 1}`.
+
+    Raises:
+        UsageError: Every line names one key, the value and what is allowed.
+    """
+    document = _read_yaml(path) if path is not None else {}
+    for key, value in overrides.items():
+        _set(document, key, value)
+    source = str(path) if path is not None else "job"
+    try:
+        spec = JobSpec.model_validate(document)
+    except ValidationError as error:
+        raise UsageError(_join(source, explain(error, JobSpec))) from error
+    _check_registered(source, spec)
+    model = algorithms.load(spec.algorithm).HYPERPARAMETERS
+    try:
+        hyperparameters = model.model_validate(spec.hyperparameters)
+    except ValidationError as error:
+        raise UsageError(_join(source, explain(error, model, prefix="hyperparameters."))) from error
+    return Job(spec, hyperparameters)
+
+
+def parse_assignments(assignments: Sequence[str]) -> dict[str, Any]:
+    """Parse `KEY=VALUE` of `--set`; the value is read as YAML reads it, so `1` is a number.
+
+    Raises:
+        UsageError: One has no `=`, an empty key, or a value that is not YAML.
+    """
+    values: dict[str, Any] = {}
+    for assignment in assignments:
+        key, equals, text = assignment.partition("=")
+        if not equals or not key.strip():
+            raise UsageError(
+                f"--set {assignment}: expected KEY=VALUE, for example hyperparameters.seed=1"
+            )
+        try:
+            values[key.strip()] = yaml.safe_load(text)
+        except yaml.YAMLError as error:
+            raise UsageError(
+                f"--set {assignment}: the value is not YAML ({_one_line(error)}); "
+                "quote text with special characters"
+            ) from error
+    return values
+
+
+def _check_registered(source: str, spec: JobSpec) -> None:
+    for key, name, known in (
+        ("algorithm", spec.algorithm, algorithms.NAMES),
+        ("platform", spec.platform, platforms.NAMES),
+    ):
+        if name not in known:
+            raise UsageError(f"{source}: {key}: {name!r} is not one of {', '.join(known)}")
+
+
+def _read_yaml(path: Path) -> dict[str, Any]:
+    try:
+        document = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise UsageError(f"{path}: cannot be read ({error.strerror})") from error
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise UsageError(f"{path}: not YAML: {_one_line(error)}") from error
+    if document is None:
+        return {}
+    if not isinstance(document, dict):
+        raise UsageError(f"{path}: expected keys and values, found {type(document).__name__}")
+    return document
+
+
+def _set(document: dict[str, Any], key: str, value: Any) -> None:
+    *parents, last = key.split(".")
+    target: dict[str, Any] = document
+    for depth, parent in enumerate(parents):
+        child = target.setdefault(parent, {})
+        if not isinstance(child, dict):
+            where = ".".join(parents[: depth + 1])
+            if where in JobSpec.model_fields or depth > 0:
+                raise UsageError(f"--set {key}: {where} holds {child!r}, so it has no key {last}")
+            raise UsageError(unknown_key(f"--set {key}", parent, JobSpec.model_fields))
+        target = child
+    target[last] = value
+
+
+def _join(source: str, lines: Sequence[str]) -> str:
+    return "\n".join(f"{source}: {line}" for line in lines)
+
+
+def _one_line(error: Exception) -> str:
+    return " ".join(str(error).split())

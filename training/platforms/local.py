@@ -1,0 +1,195 @@
+"""Runs a job on this machine: real Horovod processes, started by `horovodrun`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from training import algorithms
+from training.errors import UsageError
+from training.job import Job
+from training.layout import LogChannel, TrainChannel
+from training.outputs import Outputs, StorageOutputs
+from training.platforms.api import Cost, Launch, Plan, job_id, job_name
+from training.preflight.finding import Finding
+
+UNMOUNTED_ROOT = Path("/mnt")
+"""Where a file system is expected that is not mounted here; a finding says so."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class LocalRequest:
+    """What is run, on what, and what becomes of it."""
+
+    argv: tuple[str, ...]
+    env: Mapping[str, str]
+    """Variables that are set for the processes, on top of this machine's."""
+    working_directory: Path
+    world_size: int
+    data: Path
+    data_copied_from: str | None
+    """Where the data is copied from before the start; None where `data` is read in place."""
+    log: Path
+    hyperparameters: Mapping[str, Any]
+    model_copied_to: str
+    max_run_s: int
+    resume: bool
+
+    @property
+    def process_argv(self) -> tuple[str, ...]:
+        """What each rank runs: all that follows `horovodrun`'s own options."""
+        return self.argv[self.argv.index("--network-interfaces") + 2 :]
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            name: str(value) if isinstance(value, Path) else value
+            for name, value in asdict(self).items()
+        }
+
+
+def plan(job: Job, outputs: Outputs, launch: Launch) -> Plan:
+    """Plan a job for this machine; see `training.platforms.api.Platform`."""
+    _check_instances(job)
+    storage = outputs.read(StorageOutputs)
+    places = _places(job, storage, launch)
+    processes = job.spec.instances.processes_per_instance or max(1, launch.machine.gpus)
+    request = LocalRequest(
+        argv=_horovodrun(job, places, processes, launch),
+        env=_environment(processes, launch),
+        working_directory=launch.machine.project,
+        world_size=processes,
+        data=places.data,
+        data_copied_from=places.data_copied_from,
+        log=places.log,
+        hyperparameters=job.hyperparameters.model_dump(mode="json"),
+        model_copied_to=f"s3://{storage.bucket_name}/{job.spec.channels.log}/"
+        f"{job_name(job, launch)}/model.pt",
+        max_run_s=job.spec.limits.max_run_s,
+        resume=launch.resume,
+    )
+    return Plan(
+        platform="local",
+        algorithm=job.spec.algorithm,
+        job_name=job_name(job, launch),
+        request=request,
+        cost=Cost(per_hour=0.0, maximum=0.0, assumptions=("this machine: AWS starts nothing",)),
+    )
+
+
+def check(job: Job, plan: Plan) -> Iterator[Finding]:
+    """Check the folders and, where it is here already, the data."""
+    from training.preflight import log_folder, mounted
+
+    request = _request(plan)
+    mount_findings = list(mounted.find(job.spec.data_source, request.data))
+    yield from mount_findings
+    if mount_findings:
+        return
+    yield from log_folder.find(LogChannel(request.log), request.hyperparameters, request.resume)
+    if request.data_copied_from is None:
+        yield from check_data(job, request.data)
+
+
+def check_data(job: Job, data: Path) -> Iterator[Finding]:
+    """Check the annotations and pictures that the job reads."""
+    from training.preflight import data as data_check
+
+    algorithm = algorithms.load(job.spec.algorithm)
+    yield from data_check.find(
+        TrainChannel(data),
+        algorithm.splits(job.hyperparameters),
+        algorithm.bad_annotations(job.hyperparameters),
+    )
+
+
+def submit(job: Job, plan: Plan) -> None:
+    """Run the plan to its end; see `training.platforms.api.Platform`."""
+    from training.platforms.local_run import run
+
+    run(job, plan, _request(plan))
+
+
+@dataclass(frozen=True)
+class _Places:
+    data: Path
+    data_copied_from: str | None
+    log: Path
+
+
+def _places(job: Job, storage: StorageOutputs, launch: Launch) -> _Places:
+    """Return where the channels are on this machine."""
+    channels, source = job.spec.channels, job.spec.data_source
+    log_name = f"log-{job_id(job, launch)}"
+    if source == "s3":
+        root = launch.machine.working_directory / job.spec.local.root
+        return _Places(
+            data=root / "input" / storage.bucket_name / channels.train,
+            data_copied_from=f"s3://{storage.bucket_name}/{channels.train}",
+            log=root / log_name,
+        )
+    file_system = _file_system_root(source, storage, launch.machine.environ)
+    return _Places(
+        data=file_system / channels.train,
+        data_copied_from=None,
+        log=file_system / channels.log / log_name,
+    )
+
+
+def _file_system_root(source: str, storage: StorageOutputs, environ: Mapping[str, str]) -> Path:
+    from training.data.mounts import find_mount
+
+    file_system_id = storage.efs_id if source == "efs" else storage.fsx_id
+    mount = find_mount(file_system_id, environ=environ) or UNMOUNTED_ROOT / file_system_id
+    # Only this folder of the Lustre file system is linked to the bucket.
+    return mount if source == "efs" else mount / storage.fsx_data_path.strip("/")
+
+
+def _check_instances(job: Job) -> None:
+    instances = job.spec.instances
+    if instances.type is not None:
+        raise UsageError(
+            f"instances.type: {instances.type}: platform local runs on this machine; leave it out"
+        )
+    if instances.count != 1:
+        raise UsageError(
+            f"instances.count: {instances.count}: platform local has one machine; for more "
+            "processes on it set instances.processes_per_instance"
+        )
+
+
+def _horovodrun(job: Job, places: _Places, processes: int, launch: Launch) -> tuple[str, ...]:
+    log = LogChannel(places.log)
+    trainer = algorithms.load(job.spec.algorithm).command(
+        data=str(places.data),
+        log_dir=str(places.log),
+        hyperparameters=str(log.hyperparameters),
+        resume=launch.resume,
+    )
+    return (
+        str(launch.machine.python.parent / "horovodrun"),
+        "-np",
+        str(processes),
+        "-H",
+        f"localhost:{processes}",
+        f"--{job.spec.local.controller}",
+        "--network-interfaces",
+        job.spec.local.network_interface,
+        str(launch.machine.python),
+        *trainer,
+    )
+
+
+def _environment(processes: int, launch: Launch) -> dict[str, str]:
+    return {
+        # Each process takes its share of the cores: more threads than cores slow all of them down.
+        "OMP_NUM_THREADS": str(max(1, launch.machine.cores // processes)),
+        "PYTHONPATH": str(launch.machine.project),
+        "PYTHONUNBUFFERED": "1",
+    }
+
+
+def _request(plan: Plan) -> LocalRequest:
+    assert isinstance(plan.request, LocalRequest)
+    return plan.request

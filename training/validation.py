@@ -1,0 +1,61 @@
+"""Turns pydantic's errors into lines that name the place, the value and what is allowed."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+from typing import Any
+
+from pydantic import BaseModel, ValidationError
+
+
+def explain(error: ValidationError, model: type[BaseModel], *, prefix: str = "") -> list[str]:
+    """Return one line for each thing that is wrong.
+
+    Args:
+        error: What `model` raised.
+        model: Where to look up the allowed keys.
+        prefix: Put before each key, for example `hyperparameters.`.
+    """
+    lines: list[str] = []
+    for item in error.errors(include_url=False):
+        location = item["loc"]
+        key = prefix + ".".join(str(part) for part in location)
+        if item["type"] == "extra_forbidden":
+            lines.append(_unknown_key(key, str(location[-1]), _fields_at(model, location[:-1])))
+        elif item["type"] == "missing":
+            lines.append(f"{key}: is required")
+        else:
+            message = item["msg"].removeprefix("Value error, ")
+            message = message[0].lower() + message[1:]
+            where = f"{key}: " if location else prefix.rstrip(".") and f"{prefix.rstrip('.')}: "
+            given = "" if item["type"] == "value_error" and not location else _given(item["input"])
+            lines.append(f"{where}{message}{given}")
+    return lines
+
+
+def unknown_key(key: str, name: str, known: Iterable[str]) -> str:
+    """Return the line for a key that is not known, with the nearest one that is."""
+    return _unknown_key(key, name, sorted(known))
+
+
+def _unknown_key(key: str, name: str, known: list[str]) -> str:
+    near = difflib.get_close_matches(name, known, n=1)
+    hint = f"did you mean {near[0]}? " if near else ""
+    return f"{key}: unknown key; {hint}known keys: {', '.join(known)}"
+
+
+def _given(value: Any) -> str:
+    text = repr(value)
+    return f" (given: {text if len(text) <= 80 else text[:77] + '...'})"
+
+
+def _fields_at(model: type[BaseModel], location: tuple[int | str, ...]) -> list[str]:
+    for part in location:
+        field = model.model_fields.get(str(part))
+        if field is None:
+            break
+        annotation = field.annotation
+        if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+            model = annotation
+    return sorted(model.model_fields)

@@ -14,7 +14,7 @@ from typing import TextIO
 
 from training.layout import LogChannel
 
-_TAGGED = re.compile(r"^\[(?:\d+,)?(?P<rank>\d+)\]<(?P<stream>stdout|stderr)>:(?P<text>.*)$")
+_TAG = re.compile(r"\[(?:\d+,)?(?P<rank>\d+)\]<std(?:out|err)>:")
 
 LAST_LINES = 15
 """How many lines of a failed rank a message shows."""
@@ -31,12 +31,20 @@ class Line:
         return f"[launcher] {self.text}" if self.rank is None else f"[rank {self.rank}] {self.text}"
 
 
-def parse(line: str) -> Line:
-    """Parse one line without its line end."""
-    match = _TAGGED.match(line)
-    if match is None:
-        return Line(None, line)
-    return Line(int(match["rank"]), match["text"])
+def parse(line: str) -> list[Line]:
+    """Parse one line without its line end.
+
+    Over MPI what a rank writes in several pieces is tagged piece by piece, with those of another
+    rank in between at times: pieces are put together by rank.
+    """
+    first, *tagged = _TAG.split(line)
+    if not tagged:
+        return [Line(None, line)]
+    texts: dict[int, str] = {}
+    for rank, piece in zip(tagged[::2], tagged[1::2], strict=True):
+        texts[int(rank)] = texts.get(int(rank), "") + piece
+    lines = [Line(rank, text) for rank, text in texts.items()]
+    return [Line(None, first), *lines] if first else lines
 
 
 class RankLogs:
@@ -50,15 +58,16 @@ class RankLogs:
 
     def write(self, line: str) -> None:
         """Take one line of merged output."""
-        parsed = parse(line)
-        self._last.setdefault(parsed.rank, deque(maxlen=LAST_LINES)).append(parsed.text)
-        if parsed.rank is not None:
-            file = self._files.get(parsed.rank)
-            if file is None:
-                file = self._log.rank(parsed.rank).open("a", encoding="utf-8", buffering=1)
-                self._files[parsed.rank] = file
-            file.write(parsed.text + "\n")
-        self._show(parsed.tagged())
+        for parsed in parse(line):
+            self._last.setdefault(parsed.rank, deque(maxlen=LAST_LINES)).append(parsed.text)
+            if parsed.rank is not None:
+                self._file(parsed.rank).write(parsed.text + "\n")
+            self._show(parsed.tagged())
+
+    def _file(self, rank: int) -> TextIO:
+        if rank not in self._files:
+            self._files[rank] = self._log.rank(rank).open("a", encoding="utf-8", buffering=1)
+        return self._files[rank]
 
     def last(self, rank: int | None) -> list[str]:
         """Return the last lines of a rank, or with None of the launcher."""

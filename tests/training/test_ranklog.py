@@ -22,15 +22,23 @@ from training.ranklog import LAST_LINES, Line, RankLogs, parse
         ("mpirun noticed that", Line(None, "mpirun noticed that")),
         ("[1] not a tag", Line(None, "[1] not a tag")),
         ("", Line(None, "")),
+        ("[1,1]<stdout>:step [1,1]<stdout>:40[1,1]<stdout>:", Line(1, "step 40")),
     ],
 )
 def test_a_line_is_given_to_its_rank(line: str, expected: Line) -> None:
-    assert parse(line) == expected
+    assert parse(line) == [expected]
 
 
-@given(rank=st.integers(0, 9999), text=st.text().filter(lambda t: len(t.splitlines()) < 2))
+def test_pieces_of_two_ranks_in_one_line_are_told_apart() -> None:
+    assert parse("[1,0]<stderr>:ab[1,1]<stderr>:xy[1,0]<stderr>:c") == [
+        Line(0, "abc"),
+        Line(1, "xy"),
+    ]
+
+
+@given(rank=st.integers(0, 9999), text=st.text(st.characters(exclude_characters="[\n\r")))
 def test_any_tagged_text_arrives_unchanged(rank: int, text: str) -> None:
-    assert parse(f"[{rank}]<stdout>:{text}") == Line(rank, text)
+    assert parse(f"[{rank}]<stdout>:{text}") == [Line(rank, text)]
 
 
 def test_each_rank_has_a_file_of_its_own_and_its_last_lines_are_kept(tmp_path: Path) -> None:

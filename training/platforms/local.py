@@ -140,10 +140,11 @@ def _places(job: Job, storage: StorageOutputs, launch: Launch) -> _Places:
 def _file_system_root(source: str, storage: StorageOutputs, environ: Mapping[str, str]) -> Path:
     from training.data.mounts import find_mount
 
-    file_system_id = storage.efs_id if source == "efs" else storage.fsx_id
-    mount = find_mount(file_system_id, environ=environ) or UNMOUNTED_ROOT / file_system_id
+    if source == "efs":
+        return find_mount(storage.efs_id, environ=environ) or UNMOUNTED_ROOT / storage.efs_id
+    mount = find_mount(storage.fsx_id, environ=environ, aliases=(storage.fsx_mount_name,))
     # Only this folder of the Lustre file system is linked to the bucket.
-    return mount if source == "efs" else mount / storage.fsx_data_path.strip("/")
+    return (mount or UNMOUNTED_ROOT / storage.fsx_id) / storage.fsx_data_path.strip("/")
 
 
 def _check_instances(job: Job) -> None:

@@ -131,9 +131,20 @@ def _show(line: str) -> None:
 
 
 def _environment(request: LocalRequest) -> dict[str, str]:
-    """Return the variables of the processes; they need no access to AWS, so they get none."""
-    inherited = {k: v for k, v in os.environ.items() if not k.startswith("AWS_")}
+    """Return the variables of the processes.
+
+    They need no access to AWS, so they get none. `horovodrun` writes the names into a shell's
+    command line as they are, so that only plain names may pass.
+    """
+    inherited = {
+        name: value
+        for name, value in os.environ.items()
+        if _PLAIN_NAME.match(name) and not name.startswith("AWS_")
+    }
     return inherited | dict(request.env) | {"MASK_RCNN_LAUNCHER_PID": str(os.getpid())}
+
+
+_PLAIN_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*$")
 
 
 def _outcome(log: LogChannel) -> dict[str, Any]:

@@ -1,0 +1,172 @@
+"""What a job on this machine would run."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from training.errors import UsageError
+from training.job import read_job
+from training.outputs import Outputs
+from training.platforms import local
+from training.platforms.api import Launch, Machine, Plan
+from training.platforms.local import LocalRequest
+
+STORAGE = {
+    "BucketName": "bucket-1",
+    "EncryptionKeyArn": "arn:aws:kms:us-east-1:123456789012:key/1",
+    "EfsId": "fs-0ef5",
+    "EfsSecurityGroupId": "sg-1",
+    "FsxId": "fs-0f5a",
+    "FsxMountName": "abcdefgh",
+    "FsxDnsName": "fs-0f5a.fsx.us-east-1.amazonaws.com",
+    "FsxSubnetId": "subnet-1",
+    "FsxSecurityGroupId": "sg-2",
+    "FsxDataPath": "/data",
+}
+OUTPUTS = Outputs({"StorageStack": STORAGE}, source="outputs.json")
+
+
+def launch_on(cwd: Path, *, resume: bool = False, **environ: str) -> Launch:
+    return Launch(
+        now=datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC),
+        resume=resume,
+        machine=Machine(
+            python=Path("/venv/bin/python"),
+            project=Path("/project"),
+            working_directory=cwd,
+            cores=4,
+            gpus=0,
+            environ=environ,
+        ),
+    )
+
+
+def plan(launch: Launch, **overrides: Any) -> Plan:
+    return local.plan(read_job(None, overrides), OUTPUTS, launch)
+
+
+def request(planned: Plan) -> LocalRequest:
+    assert isinstance(planned.request, LocalRequest)
+    return planned.request
+
+
+def test_the_whole_command_of_two_processes(tmp_path: Path) -> None:
+    planned = plan(launch_on(tmp_path), **{"instances.processes_per_instance": 2})
+    assert planned.job_name == "mask-rcnn-s3-2026-01-02-03-04-05"
+    log = tmp_path / "runs" / "log-2026-01-02-03-04-05"
+    data = tmp_path / "runs/input/bucket-1/mask-rcnn/sagemaker/input/train"
+    assert request(planned).argv == (
+        *("/venv/bin/horovodrun", "-np", "2", "-H", "localhost:2", "--gloo"),
+        *("--network-interfaces", "lo"),
+        *("/venv/bin/python", "-m", "training.maskrcnn.train"),
+        *("--data", str(data), "--log-dir", str(log)),
+        *("--hyperparameters", str(log / "hyperparameters.json")),
+        *("--engine", "horovod", "--resume", "never"),
+    )
+    assert request(planned).process_argv[0] == "/venv/bin/python"
+    assert request(planned).env == {
+        "OMP_NUM_THREADS": "2",
+        "PYTHONPATH": "/project",
+        "PYTHONUNBUFFERED": "1",
+    }
+    assert request(planned).data_copied_from == "s3://bucket-1/mask-rcnn/sagemaker/input/train"
+    assert request(planned).model_copied_to == (
+        "s3://bucket-1/mask-rcnn/sagemaker/output/mask-rcnn-s3-2026-01-02-03-04-05/model.pt"
+    )
+
+
+def test_the_controller_and_the_interface_are_those_of_the_spec(tmp_path: Path) -> None:
+    argv = request(
+        plan(launch_on(tmp_path), **{"local.controller": "mpi", "local.network_interface": "eth0"})
+    ).argv
+    assert "--mpi" in argv
+    assert "--gloo" not in argv
+    assert argv[argv.index("--network-interfaces") + 1] == "eth0"
+
+
+@pytest.mark.parametrize(
+    ("source", "file_system", "below"), [("efs", "fs-0ef5", ""), ("fsx", "fs-0f5a", "data")]
+)
+def test_a_mounted_file_system_is_used_in_place(
+    tmp_path: Path, source: str, file_system: str, below: str
+) -> None:
+    (tmp_path / file_system).mkdir()
+    launch = launch_on(tmp_path, MASK_RCNN_MOUNTS=str(tmp_path))
+    planned = plan(launch, data_source=source, name="job-1")
+    root = tmp_path / file_system / below
+    assert request(planned).data == root / "mask-rcnn/sagemaker/input/train"
+    assert request(planned).log == root / "mask-rcnn/sagemaker/output/log-job-1"
+    assert request(planned).data_copied_from is None
+
+
+def test_a_file_system_that_is_not_mounted_is_a_finding_not_a_crash(tmp_path: Path) -> None:
+    job = read_job(None, {"data_source": "efs"})
+    planned = local.plan(job, OUTPUTS, launch_on(tmp_path))
+    findings = list(local.check(job, planned))
+    assert [finding.code for finding in findings] == ["file-system-not-mounted"]
+    assert "fs-0ef5 is not mounted on this machine" in findings[0].message
+
+
+def test_the_data_source_changes_nothing_but_places(tmp_path: Path) -> None:
+    for name in ("fs-0ef5", "fs-0f5a"):
+        (tmp_path / name).mkdir()
+    launch = launch_on(tmp_path, MASK_RCNN_MOUNTS=str(tmp_path))
+    requests = [
+        request(plan(launch, data_source=source, name="job-1")) for source in ("s3", "efs", "fsx")
+    ]
+    for one in requests[1:]:
+        assert one.hyperparameters == requests[0].hyperparameters
+        assert one.env == requests[0].env
+        assert one.argv[:8] == requests[0].argv[:8]
+
+
+def test_the_plan_is_the_same_each_time_and_plain_json(tmp_path: Path) -> None:
+    first, second = plan(launch_on(tmp_path)), plan(launch_on(tmp_path))
+    assert first == second
+    document = first.request.to_json()
+    assert json.loads(json.dumps(document))["world_size"] == 1
+
+
+def test_planning_touches_nothing(tmp_path: Path) -> None:
+    job = read_job(None, {})
+    list(local.check(job, local.plan(job, OUTPUTS, launch_on(tmp_path))))
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("overrides", "message"),
+    [
+        ({"instances.type": "ml.p4d.24xlarge"}, "instances.type: ml.p4d.24xlarge"),
+        ({"instances.count": 2}, "instances.count: 2"),
+    ],
+)
+def test_machines_that_this_platform_has_not_are_refused(
+    tmp_path: Path, overrides: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(UsageError, match=message):
+        plan(launch_on(tmp_path), **overrides)
+
+
+def test_a_gpu_gets_a_process(tmp_path: Path) -> None:
+    launch = launch_on(tmp_path)
+    launch = replace(launch, machine=replace(launch.machine, gpus=3))
+    assert request(plan(launch)).world_size == 3
+
+
+@given(processes=st.integers(1, 64), cores=st.integers(1, 256))
+def test_processes_never_take_more_threads_than_there_are_cores(processes: int, cores: int) -> None:
+    launch = launch_on(Path("/somewhere"))
+    launch = replace(launch, machine=replace(launch.machine, cores=cores))
+    planned = request(plan(launch, **{"instances.processes_per_instance": processes}))
+    threads = int(planned.env["OMP_NUM_THREADS"])
+    assert 1 <= threads
+    assert threads * processes <= max(cores, processes)
+    assert planned.argv[2] == str(processes) == planned.argv[4].removeprefix("localhost:")

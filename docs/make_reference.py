@@ -1,0 +1,101 @@
+"""Writes the tables of docs/reference.md from the code: `python docs/make_reference.py`.
+
+Text between `<!-- table: NAME -->` and `<!-- end -->` is replaced; the rest is left alone.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, get_origin
+
+from pydantic import BaseModel
+from pydantic.fields import FieldInfo
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from stacks.settings import Settings
+from training.errors import ExitCode
+from training.job import JobSpec
+from training.maskrcnn.hyperparameters import Hyperparameters
+from training.outputs import CONTRACTS, output_key
+
+REFERENCE = Path(__file__).with_name("reference.md")
+
+_MARKED = re.compile(r"(<!-- table: (?P<name>\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
+
+_EXIT_CODES = {
+    ExitCode.DONE: "done",
+    ExitCode.JOB_FAILED: "the job failed",
+    ExitCode.USAGE: "wrong usage or job spec; nothing was started",
+    ExitCode.PREFLIGHT: "a check found an error; nothing was started",
+    ExitCode.AWS: "AWS refused a request or could not be reached",
+    ExitCode.CHECKPOINTED: "stopped with a checkpoint (a signal, a time limit): run it again",
+    ExitCode.INTERRUPTED: "interrupted before there was anything to go on from",
+}
+
+
+def exit_codes() -> Iterator[str]:
+    yield from _rows(["code", "meaning"], [[str(int(c)), text] for c, text in _EXIT_CODES.items()])
+
+
+def job_spec() -> Iterator[str]:
+    yield from _rows(["key", "default", "meaning"], list(_fields(JobSpec)))
+
+
+def hyperparameters() -> Iterator[str]:
+    yield from _rows(["key", "default", "meaning"], list(_fields(Hyperparameters)))
+
+
+def settings() -> Iterator[str]:
+    yield from _rows(["context key", "default", "meaning"], list(_fields(Settings)))
+
+
+def outputs() -> Iterator[str]:
+    from dataclasses import fields
+
+    rows = [
+        [contract.STACK, f"`{output_key(field.name)}`", f"`{field.name}`"]
+        for contract in CONTRACTS
+        for field in fields(contract)
+    ]
+    yield from _rows(["stack", "output", "field"], rows)
+
+
+TABLES: dict[str, Callable[[], Iterator[str]]] = {
+    table.__name__: table for table in (exit_codes, job_spec, hyperparameters, settings, outputs)
+}
+
+
+def render(text: str) -> str:
+    """Return the reference with every marked table made anew."""
+    return _MARKED.sub(lambda m: m[1] + "\n".join(TABLES[m["name"]]()) + "\n" + m[3], text)
+
+
+def _fields(model: type[BaseModel], prefix: str = "") -> Iterator[list[str]]:
+    for name, field in model.model_fields.items():
+        inner = field.annotation
+        if isinstance(inner, type) and get_origin(inner) is None and issubclass(inner, BaseModel):
+            yield from _fields(inner, f"{prefix}{name}.")
+        else:
+            yield [f"`{prefix}{name}`", _default(field), _one_line(field.description or "")]
+
+
+def _default(field: FieldInfo) -> str:
+    value: Any = field.get_default(call_default_factory=True)
+    return f"`{value}`" if not isinstance(value, tuple) else f"`{list(value)}`"
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split()).replace("|", "\\|")
+
+
+def _rows(head: list[str], rows: list[list[str]]) -> Iterator[str]:
+    for row in [head, ["---"] * len(head), *rows]:
+        yield f"| {' | '.join(row)} |"
+
+
+if __name__ == "__main__":
+    REFERENCE.write_text(render(REFERENCE.read_text(encoding="utf-8")), encoding="utf-8")

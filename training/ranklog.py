@@ -50,29 +50,26 @@ def parse(line: str) -> list[Line]:
 class RankLogs:
     """Writes each rank's lines to its file, shows all of them, and remembers the last ones."""
 
-    def __init__(self, log: LogChannel, show: Callable[[str], None]) -> None:
-        self._log = log
+    def __init__(self, log: LogChannel, world_size: int, show: Callable[[str], None]) -> None:
         self._show = show
-        self._files: dict[int, TextIO] = {}
+        # Each rank's file is there from the start: one that says nothing is seen to say nothing.
+        self._files: list[TextIO] = [
+            log.rank(rank).open("a", encoding="utf-8", buffering=1) for rank in range(world_size)
+        ]
         self._last: dict[int | None, deque[str]] = {}
 
     def write(self, line: str) -> None:
         """Take one line of merged output."""
         for parsed in parse(line):
             self._last.setdefault(parsed.rank, deque(maxlen=LAST_LINES)).append(parsed.text)
-            if parsed.rank is not None:
-                self._file(parsed.rank).write(parsed.text + "\n")
+            if parsed.rank is not None and parsed.rank < len(self._files):
+                self._files[parsed.rank].write(parsed.text + "\n")
             self._show(parsed.tagged())
-
-    def _file(self, rank: int) -> TextIO:
-        if rank not in self._files:
-            self._files[rank] = self._log.rank(rank).open("a", encoding="utf-8", buffering=1)
-        return self._files[rank]
 
     def last(self, rank: int | None) -> list[str]:
         """Return the last lines of a rank, or with None of the launcher."""
         return list(self._last.get(rank, ()))
 
     def close(self) -> None:
-        for file in self._files.values():
+        for file in self._files:
             file.close()

@@ -44,7 +44,7 @@ def test_any_tagged_text_arrives_unchanged(rank: int, text: str) -> None:
 def test_each_rank_has_a_file_of_its_own_and_its_last_lines_are_kept(tmp_path: Path) -> None:
     log = LogChannel(tmp_path)
     shown: list[str] = []
-    logs = RankLogs(log, shown.append)
+    logs = RankLogs(log, 3, shown.append)
     for number in range(LAST_LINES + 5):
         logs.write(f"[0]<stdout>:line {number}")
     logs.write("[1]<stderr>:boom")
@@ -52,6 +52,7 @@ def test_each_rank_has_a_file_of_its_own_and_its_last_lines_are_kept(tmp_path: P
     logs.close()
     assert log.rank(0).read_text().splitlines() == [f"line {n}" for n in range(LAST_LINES + 5)]
     assert log.rank(1).read_text() == "boom\n"
+    assert log.rank(2).read_text() == ""
     assert logs.last(0) == [f"line {n}" for n in range(5, LAST_LINES + 5)]
     assert logs.last(1) == ["boom"]
     assert logs.last(None) == ["from the launcher"]
@@ -62,7 +63,7 @@ def test_each_rank_has_a_file_of_its_own_and_its_last_lines_are_kept(tmp_path: P
 def test_a_job_that_goes_on_adds_to_the_log_of_its_ranks(tmp_path: Path) -> None:
     log = LogChannel(tmp_path)
     for text in ("first", "second"):
-        logs = RankLogs(log, lambda _line: None)
+        logs = RankLogs(log, 1, lambda _line: None)
         logs.write(f"[0]<stdout>:{text}")
         logs.close()
     assert log.rank(0).read_text() == "first\nsecond\n"

@@ -109,7 +109,7 @@ def _write_json(path: Path, document: Any) -> None:
 
 def _train(request: LocalRequest, log: LogChannel) -> None:
     """Start the processes, follow them, and say how they ended."""
-    logs = RankLogs(log, show=_show)
+    logs = RankLogs(log, request.world_size, _show)
     try:
         ended = supervise.run(
             request.argv,

@@ -18,7 +18,15 @@ from typing import Any
 
 from training import supervise
 from training.cli import log as console
-from training.errors import Interrupted, JobCheckpointed, JobFailed, PreflightError, UsageError
+from training.cli import show_error
+from training.errors import (
+    Interrupted,
+    JobCheckpointed,
+    JobFailed,
+    PreflightError,
+    TrainingError,
+    UsageError,
+)
 from training.job import Job
 from training.layout import LogChannel, TrainChannel
 from training.platforms.api import Plan
@@ -44,8 +52,10 @@ def run(job: Job, plan: Plan, request: LocalRequest) -> None:
         _write_job(job, plan, request, log)
         try:
             _train(request, log)
-        finally:
-            _write_report(log, TrainChannel(request.data))
+        except TrainingError:
+            _try_report(log, TrainChannel(request.data))
+            raise
+        _write_report(log, TrainChannel(request.data))
         _keep_model(log, request)
 
 
@@ -86,6 +96,8 @@ def _own(log: LogChannel, request: LocalRequest) -> Iterator[None]:
 
 
 def _write_job(job: Job, plan: Plan, request: LocalRequest, log: LogChannel) -> None:
+    from training.report.environment import describe_environment
+
     record = {
         "job_name": plan.job_name,
         "platform": plan.platform,
@@ -94,6 +106,7 @@ def _write_job(job: Job, plan: Plan, request: LocalRequest, log: LogChannel) -> 
         "request": request.to_json(),
         "world_size": request.world_size,
         "command": ["python", "-m", "training.launch", *sys.argv[1:]],
+        **describe_environment(),
     }
     _write_json(log.job, record)
     _write_json(log.hyperparameters, dict(request.hyperparameters))
@@ -197,6 +210,14 @@ def _exit_text(code: int) -> str:
     if number > 0 and number in set(signal.Signals):
         return f"was killed by {signal.Signals(number).name}"
     return f"ended with exit code {code}"
+
+
+def _try_report(log: LogChannel, train: TrainChannel) -> None:
+    """Write the report of a job that failed; its own cause is what the user is to see."""
+    try:
+        _write_report(log, train)
+    except TrainingError as error:
+        show_error(error)
 
 
 def _write_report(log: LogChannel, train: TrainChannel) -> None:

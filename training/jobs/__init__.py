@@ -1,0 +1,1 @@
+"""`python -m training.jobs`: look after jobs, one module a command."""

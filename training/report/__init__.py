@@ -1,0 +1,40 @@
+"""The report of a job: one HTML page that needs nothing besides itself.
+
+    write_report(log, train)  ->  log/report.html
+
+It reads the log channel as `training.layout` describes it and works with whatever of it is there.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from training.errors import JobFailed
+from training.layout import LogChannel, TrainChannel
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def write_report(log: LogChannel, train: TrainChannel | None) -> Path:
+    """Write a job's report into its log channel, whole or not at all.
+
+    Args:
+        log: The log channel; any file of it may be missing or half written.
+        train: The data set, for pictures; None leaves them out.
+
+    Raises:
+        JobFailed: The log channel cannot be written to.
+    """
+    from training.report.page import render
+
+    html = render(log, train)
+    aside = log.report.with_name(f".{log.report.name}.{os.getpid()}")
+    try:
+        aside.write_text(html, encoding="utf-8")
+        aside.replace(log.report)
+    except OSError as error:
+        aside.unlink(missing_ok=True)
+        raise JobFailed(f"{log.report}: cannot be written ({error.strerror})") from error
+    return log.report

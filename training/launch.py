@@ -19,7 +19,7 @@ from training.platforms.api import Launch, Machine, Plan
 
 if TYPE_CHECKING:
     from training.job import Job
-    from training.outputs import Outputs
+    from training.outputs import Contract, Outputs
     from training.preflight.finding import Finding
 
 app = new_app("Train Mask R-CNN where the stacks are.")
@@ -95,8 +95,11 @@ def launch(
     job = read_job(job_file, overrides)
     if resume and job.spec.name is None:
         raise UsageError("--resume: say which job goes on, with --name or the spec's name")
-    plan = platforms.load(job.spec.platform).plan(
-        job, _read_outputs(outputs_file), Launch(now=_now(), resume=resume, machine=this_machine())
+    platform_module = platforms.load(job.spec.platform)
+    plan = platform_module.plan(
+        job,
+        _read_outputs(platform_module.READS, outputs_file),
+        Launch(now=datetime.now(UTC), resume=resume, machine=this_machine()),
     )
     findings = find_all(job, plan)
     if dry_run:
@@ -130,18 +133,16 @@ def this_machine() -> Machine:
     )
 
 
-def _now() -> datetime:
-    return datetime.now(UTC)
-
-
-def _read_outputs(outputs_file: Path | None) -> Outputs:
+def _read_outputs(contracts: Sequence[type[Contract]], outputs_file: Path | None) -> Outputs:
     from training.outputs import read_outputs_file
 
     if outputs_file is not None:
         return read_outputs_file(outputs_file)
-    from training.aws.cloudformation import read_deployed_outputs
+    from training.aws.client import new_client, new_session
+    from training.aws.cloudformation import read_outputs_from_cloudformation
 
-    return read_deployed_outputs()
+    client = new_client(new_session(), "cloudformation")
+    return read_outputs_from_cloudformation(client, [contract.STACK for contract in contracts])
 
 
 def _start(job: Job, plan: Plan, findings: Sequence[Finding], *, yes: bool) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from importlib import import_module
-from typing import TYPE_CHECKING, Protocol, cast
+from typing import TYPE_CHECKING, Literal, Protocol, cast
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -35,7 +35,7 @@ class Algorithm(Protocol):
     def splits(self, hyperparameters: BaseModel) -> Sequence[str]:
         """Return the splits of the data set that the job reads, each once."""
 
-    def bad_annotations(self, hyperparameters: BaseModel) -> str:
+    def bad_annotations(self, hyperparameters: BaseModel) -> Literal["stop", "skip"]:
         """Return `stop` or `skip`: what to do with annotations that cannot be trained on."""
 
 

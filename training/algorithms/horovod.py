@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Literal
 
 from pydantic import BaseModel
 
@@ -35,7 +36,7 @@ def splits(hyperparameters: BaseModel) -> Sequence[str]:
     return list(dict.fromkeys([*own.data_train, *own.data_val]))
 
 
-def bad_annotations(hyperparameters: BaseModel) -> str:
+def bad_annotations(hyperparameters: BaseModel) -> Literal["stop", "skip"]:
     """See `training.algorithms.Algorithm`."""
     return _own(hyperparameters).bad_annotations
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
     from training.job import Job
-    from training.outputs import Outputs
+    from training.outputs import Contract, Outputs
     from training.preflight.finding import Finding
 
 
@@ -76,6 +76,9 @@ class Plan:
 
 class Platform(Protocol):
     """A module of this package."""
+
+    READS: tuple[type[Contract], ...]
+    """The stacks that its plans need."""
 
     def plan(self, job: Job, outputs: Outputs, launch: Launch) -> Plan:
         """Return what would be sent: the same input gives the same plan, and nothing happens.

@@ -15,6 +15,8 @@ from training.outputs import Outputs, StorageOutputs
 from training.platforms.api import Cost, Launch, Plan, job_id, job_name
 from training.preflight.finding import Finding
 
+READS = (StorageOutputs,)
+
 UNMOUNTED_ROOT = Path("/mnt")
 """Where a file system is expected that is not mounted here; a finding says so."""
 

@@ -20,6 +20,7 @@ from training import supervise
 from training.cli import log as console
 from training.cli import show_error
 from training.errors import (
+    AwsError,
     Interrupted,
     JobCheckpointed,
     JobFailed,
@@ -32,6 +33,9 @@ from training.layout import LogChannel, TrainChannel
 from training.platforms.api import Plan
 from training.platforms.local import LocalRequest, check_data
 from training.ranklog import RankLogs
+
+COPY_JOBS = 8
+"""Files that are copied at a time."""
 
 GRACE_S = 30
 """Seconds that ranks have to write a checkpoint after SIGTERM."""
@@ -63,14 +67,32 @@ def _bring_data(job: Job, request: LocalRequest) -> None:
     """Copy the data here where it lies on S3, and check it before anything starts."""
     if request.data_copied_from is None:
         return
-    from training.data.stage import stage
-
-    console.print(f"data: {request.data_copied_from} to {request.data}")
-    stage(request.data_copied_from, str(request.data))
+    _copy_data(request.data_copied_from, request.data)
     errors = [f for f in check_data(job, request.data) if f.severity == "error"]
     if errors:
         lines = [f"  {finding.code}: {finding.message}" for finding in errors]
         raise PreflightError("\n".join(["the data cannot be trained on:", *lines]))
+
+
+def _copy_data(address: str, folder: Path) -> None:
+    from training.aws.errors import translated
+    from training.data.aws import make_s3_client
+    from training.data.bucket import Bucket
+    from training.data.folder import Folder
+    from training.data.progress_display import show_progress
+    from training.data.stage import list_source, stage
+
+    source = Bucket(make_s3_client(connections=COPY_JOBS), *_bucket_and_key(address))
+    with translated():
+        files = list_source(source)
+        total_bytes = sum(state.size for state in files.values())
+        with show_progress(f"Copying {address}", total_bytes, "bytes") as progress:
+            stage(source, Folder(folder), files, jobs=COPY_JOBS, progress=progress)
+
+
+def _bucket_and_key(address: str) -> tuple[str, str]:
+    bucket, _, key = address.removeprefix("s3://").partition("/")
+    return bucket, key
 
 
 @contextmanager
@@ -227,7 +249,19 @@ def _write_report(log: LogChannel, train: TrainChannel) -> None:
 
 
 def _keep_model(log: LogChannel, request: LocalRequest) -> None:
-    from training.data.copy_file import upload
+    """Copy the model to S3; S3 compares what it got with the checksum that is sent along."""
+    from training.aws.errors import translated
+    from training.data.aws import make_s3_client
 
-    upload(log.model, request.model_copied_to)
+    try:
+        with translated():
+            make_s3_client(connections=COPY_JOBS).upload_file(
+                str(log.model),
+                *_bucket_and_key(request.model_copied_to),
+                ExtraArgs={"ChecksumAlgorithm": "SHA256"},
+            )
+    except AwsError as error:
+        raise AwsError(
+            f"trained, and the model is in {log.model}, but not on S3: {error}"
+        ) from error
     console.print(f"model: {request.model_copied_to}")

@@ -42,6 +42,7 @@ class Instances(_Part):
     type: str | None = None
     """An instance type; None where the platform is this machine."""
     count: int = Field(default=1, ge=1, le=1000)
+    """How many machines."""
     processes_per_instance: int | None = Field(default=None, ge=1, le=64)
     """Training processes on each machine; None is one for each GPU, or one where there is none."""
 
@@ -81,11 +82,15 @@ class JobSpec(_Part):
     name: JobName | None = None
     """None makes one: `mask-rcnn-<data source>-<timestamp>`."""
     algorithm: str = "horovod"
+    """What trains: a name in `training/algorithms/`."""
     platform: str = "local"
+    """Where it runs: a name in `training/platforms/`."""
     data_source: DataSource = "s3"
+    """Where the channels are: `s3`, `efs` or `fsx`."""
     instances: Instances = Instances()
     channels: Channels = Channels()
     hyperparameters: dict[str, Any] = Field(default_factory=dict)
+    """The algorithm's own; see below."""
     limits: Limits = Limits()
     local: LocalOptions = LocalOptions()
 

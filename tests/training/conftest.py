@@ -39,6 +39,7 @@ TINY = {
     "image_short_sides": [64],
     "image_max_side": 64,
     "num_workers": 0,
+    "empty_pictures": "train",
     "batch_size_per_gpu": 2,
     "precision": "fp32",
     "optimizer": "adamw",

@@ -1,0 +1,214 @@
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.training.data.conftest import S3
+from tests.training.data.test_places import STORAGE
+
+PROJECT = Path(__file__).resolve().parents[3]
+SAMPLE = PROJECT / "tests" / "data" / "coco"
+
+
+def start(*arguments: str, environ: Mapping[str, str]) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-m", "training.data", *arguments],
+        env={**os.environ, **environ, "PYTHONPATH": str(PROJECT)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def run(*arguments: str, environ: Mapping[str, str] = {}) -> tuple[int, str, str]:
+    process = start(*arguments, environ=environ)
+    stdout, stderr = process.communicate(timeout=120)
+    return process.returncode, stdout, stderr
+
+
+class Deployed:
+    """Local S3 and file systems with the outputs of a StorageStack."""
+
+    def __init__(self, s3: S3, root: Path) -> None:
+        self.mount = root / "mounts" / STORAGE["EfsId"]
+        self.mount.mkdir(parents=True)
+        self.bucket = s3.bucket
+        self.environ = {**s3.environ, "MASK_RCNN_MOUNTS": str(root / "mounts")}
+        self._outputs_file = root / "outputs.json"
+        outputs = {"StorageStack": {**STORAGE, "BucketName": s3.bucket}}
+        self._outputs_file.write_text(json.dumps(outputs))
+
+    def stage(self, *arguments: str) -> subprocess.Popen[str]:
+        file = ("--outputs-file", str(self._outputs_file))
+        return start("stage", *arguments, *file, environ=self.environ)
+
+    def run_stage(self, *arguments: str) -> tuple[int, str, str]:
+        process = self.stage(*arguments)
+        stdout, stderr = process.communicate(timeout=120)
+        return process.returncode, stdout, stderr
+
+
+@pytest.fixture
+def deployed(s3: S3, tmp_path: Path) -> Deployed:
+    return Deployed(s3, tmp_path)
+
+
+def test_the_sample_is_staged_to_s3_and_efs_and_verifies(deployed: Deployed) -> None:
+    code, stdout, _ = deployed.run_stage(str(SAMPLE), "--to", "s3", "--format", "json")
+    summary: dict[str, Any] = json.loads(stdout)
+    assert code == 0
+    assert summary["files"] == summary["copied_files"] == 16
+    code, stdout, _ = deployed.run_stage("--to", "efs")
+    assert code == 0
+    assert "16 files, 2.1 MB, verified; 16 copied now, 0 were there" in stdout
+    staged = deployed.mount / "mask-rcnn/sagemaker/input/train"
+    there = f"s3://{deployed.bucket}/mask-rcnn/sagemaker/input/train"
+    code, stdout, stderr = run("verify", there, str(staged), environ=deployed.environ)
+    assert (code, stdout, stderr) == (0, "no difference in 16 files\n", "")
+
+
+def test_verify_names_each_difference_and_exits_with_3(tmp_path: Path) -> None:
+    for side, content in (("a", "1"), ("b", "2")):
+        (tmp_path / side).mkdir()
+        (tmp_path / side / "[red]x.jpg").write_text(content)
+    code, stdout, stderr = run("verify", str(tmp_path / "a"), str(tmp_path / "b"))
+    assert code == 3
+    assert stdout.startswith(f"content: '[red]x.jpg' in {tmp_path / 'b'}: SHA-256 d4735e3a")
+    assert "1 difference(s)" in stderr
+    code, stdout, _ = run("verify", str(tmp_path / "a"), str(tmp_path / "b"), "--format", "json")
+    assert code == 3
+    assert [item["kind"] for item in json.loads(stdout)] == ["content"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["absent", "--to", "s3"], "absent: there is no such folder"),
+        (["--to", "s3"], "name what to copy"),
+        (["x", "--from", "efs", "--to", "s3"], "not both"),
+        ([str(SAMPLE), "--to", "efs", "--path", "../../x"], "has a part . or .."),
+        ([str(SAMPLE), "--to", "fsx"], "is not mounted on this machine"),
+        ([str(SAMPLE), "--to", "moon"], "moon"),
+        ([str(SAMPLE), "--to", "s3", "--jobs", "0"], "--jobs"),
+    ],
+)
+def test_wrong_usage_is_one_error_with_exit_code_2(
+    arguments: list[str], says: str, deployed: Deployed
+) -> None:
+    code, stdout, stderr = deployed.run_stage(*arguments)
+    assert (code, stdout) == (2, "")
+    assert says in stderr
+    assert "Traceback" not in stderr
+
+
+def test_an_s3_that_does_not_answer_is_exit_code_4(tmp_path: Path, s3: S3) -> None:
+    environ = {**s3.environ, "AWS_ENDPOINT_URL": "http://127.0.0.1:9", "AWS_MAX_ATTEMPTS": "1"}
+    code, stdout, stderr = run("verify", "s3://bucket/x", str(tmp_path), environ=environ)
+    assert (code, stdout) == (4, "")
+    assert "127.0.0.1:9" in stderr
+    assert "Traceback" not in stderr
+
+
+def test_check_prints_findings_and_exits_with_3(tmp_path: Path) -> None:
+    code, stdout, stderr = run("check", str(tmp_path), "--format", "json")
+    assert code == 3
+    assert [item["code"] for item in json.loads(stdout)] == ["annotations-missing"] * 2
+    assert "2 kind(s) of error" in stderr
+
+
+def test_check_of_the_sample_finds_nothing() -> None:
+    assert run("check", str(SAMPLE)) == (0, "no findings\n", "")
+
+
+def test_shapes_says_what_it_made_and_that_it_is_there(tmp_path: Path) -> None:
+    wanted = ("shapes", "--out", str(tmp_path / "set"), "--train", "3", "--val", "2")
+    code, stdout, _ = run(*wanted, "--format", "json")
+    assert (code, json.loads(stdout)["made"]) == (0, True)
+    code, stdout, _ = run(*wanted)
+    assert (code, stdout) == (
+        0,
+        f"{tmp_path / 'set'}: there already, 3 pictures to train and 2 to validate\n",
+    )
+
+
+def copy_with_kills(
+    deployed: Deployed, source: Path, arguments: list[str], count: Any, kills: list[int]
+) -> None:
+    """Start the copy again and again; end it by SIGKILL when so many files have arrived."""
+    for files in kills:
+        process = deployed.stage(*arguments)
+        while process.poll() is None and count() < files:
+            time.sleep(0.002)
+        process.send_signal(signal.SIGKILL)
+        process.communicate()
+    code, _, stderr = deployed.run_stage(*arguments)
+    assert code == 0, stderr
+
+
+def check_kills(deployed: Deployed, s3: S3, tmp_path: Path, kills: int) -> None:
+    source = tmp_path / "source"
+    source.mkdir()
+    generator = random.Random(kills)
+    contents = {f"{number:03d}": generator.randbytes(4000) for number in range(150)}
+    for name, content in contents.items():
+        (source / name).write_bytes(content)
+    points = sorted(generator.sample(range(1, 150), kills))
+    there = deployed.mount / "x"
+
+    def in_s3() -> int:
+        return int(s3.client.list_objects_v2(Bucket=s3.bucket, Prefix="x/")["KeyCount"])
+
+    def on_efs() -> int:
+        whole = [path for path in there.glob("*") if path.is_file()] if there.is_dir() else []
+        assert all(
+            path.read_bytes() == contents[path.name]
+            for path in whole
+            if path.name != "manifest.json"
+        )
+        return len(whole)
+
+    copy_with_kills(deployed, source, [str(source), "--to", "s3", "--path", "x"], in_s3, points)
+    copy_with_kills(deployed, source, ["--to", "efs", "--path", "x"], on_efs, points)
+    for side in (f"s3://{s3.bucket}/x", str(there)):
+        assert run("verify", str(source), side, environ=deployed.environ)[0] == 0
+    assert not (there / ".partial").exists()
+
+
+def test_a_copy_that_is_killed_goes_on_and_no_half_file_has_a_final_name(
+    deployed: Deployed, s3: S3, tmp_path: Path
+) -> None:
+    check_kills(deployed, s3, tmp_path, kills=2)
+
+
+@pytest.mark.soak
+def test_a_copy_survives_twenty_kills(deployed: Deployed, s3: S3, tmp_path: Path) -> None:
+    check_kills(deployed, s3, tmp_path, kills=20)
+
+
+def test_ctrl_c_ends_a_copy_with_one_line_and_the_next_one_goes_on(
+    deployed: Deployed, s3: S3, tmp_path: Path
+) -> None:
+    source = tmp_path / "source"
+    source.mkdir()
+    for number in range(150):
+        (source / str(number)).write_bytes(b"x" * number)
+    process = deployed.stage(str(source), "--to", "s3", "--path", "x")
+    while s3.client.list_objects_v2(Bucket=s3.bucket, Prefix="x/")["KeyCount"] < 10:
+        time.sleep(0.01)
+    process.send_signal(signal.SIGINT)
+    _, stderr = process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert "Traceback" not in stderr
+    code, stdout, _ = deployed.run_stage(str(source), "--to", "s3", "--path", "x")
+    assert code == 0
+    assert "0 were there" not in stdout

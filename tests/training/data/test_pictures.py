@@ -1,0 +1,134 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from PIL import Image
+
+from training.data.check import check_dataset
+from training.data.pictures import Header, read_header
+from training.layout import TrainChannel
+from training.preflight.finding import Finding
+
+WriteSet = Callable[[Any], TrainChannel]
+
+
+def check(channel: TrainChannel) -> dict[str, Finding]:
+    return {finding.code: finding for finding in check_dataset(channel, ["train2017"])}
+
+
+def save_turned(path: Path, size: tuple[int, int], orientation: int) -> None:
+    exif = Image.Exif()
+    exif[0x0112] = orientation
+    Image.new("RGB", size).save(path, exif=exif)
+
+
+def test_missing_pictures_are_one_finding_with_count_and_names(
+    write_set: WriteSet, document: dict[str, Any]
+) -> None:
+    for number in range(398):
+        document["images"].append(
+            {"id": 10 + number, "file_name": f"{number:03d}.jpg", "width": 4, "height": 3}
+        )
+    found = check(write_set(document))
+    assert list(found) == ["image-missing"]
+    assert found["image-missing"].message.startswith("398 pictures that the annotations name")
+    assert "'000.jpg'; '001.jpg'; '002.jpg'; and 395 more" in found["image-missing"].message
+    assert found["image-missing"].path.endswith("train2017")
+
+
+def test_a_picture_of_another_size_is_told_with_both_sizes(
+    write_set: WriteSet, document: dict[str, Any]
+) -> None:
+    channel = write_set(document)
+    Image.new("RGB", (30, 40)).save(channel.images("train2017") / "a.jpg")
+    finding = check(channel)["image-size"]
+    assert "'a.jpg' is 30 x 40, annotations say 40 x 30" in finding.message
+    assert finding.severity == "error"
+
+
+def test_a_size_that_fits_once_exif_turns_the_picture_says_so(
+    write_set: WriteSet, document: dict[str, Any]
+) -> None:
+    channel = write_set(document)
+    save_turned(channel.images("train2017") / "a.jpg", (30, 40), 6)
+    assert "turned by EXIF orientation 6" in check(channel)["image-size"].message
+
+
+def test_an_exif_rotation_of_a_picture_that_fits_is_only_noted(
+    write_set: WriteSet, document: dict[str, Any]
+) -> None:
+    channel = write_set(document)
+    save_turned(channel.images("train2017") / "a.jpg", (40, 30), 3)
+    found = check(channel)
+    assert list(found) == ["image-rotated"]
+    assert found["image-rotated"].severity == "info"
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        (b"", "empty file"),
+        (b"<html>404</html>", "not a picture"),
+        (b"\xff\xd8\xff\xe0\x00\x10JFIF", ""),
+        (b"\x89PNG\r\n\x1a\n\x00\x00", ""),
+        (b"GIF89a", ""),
+        (b"BM" + b"\x00" * 20, ""),
+    ],
+)
+def test_what_is_no_picture_is_named_with_the_reason(
+    content: bytes, says: str, write_set: WriteSet, document: dict[str, Any]
+) -> None:
+    channel = write_set(document)
+    (channel.images("train2017") / "b.jpg").write_bytes(content)
+    found = check(channel)
+    assert list(found) == ["image-unreadable"]
+    assert "'b.jpg' (" in found["image-unreadable"].message
+    assert says in found["image-unreadable"].message
+
+
+@pytest.mark.parametrize("name", ["../secret.jpg", "/etc/passwd", "a//b.jpg", "a\0b"])
+def test_a_file_name_that_leaves_the_folder_is_not_opened(
+    name: str, write_set: WriteSet, document: dict[str, Any]
+) -> None:
+    document["images"].append({"id": 3, "file_name": name, "width": 4, "height": 3})
+    assert list(check(write_set(document))) == ["image-file-name"]
+
+
+def test_pictures_in_folders_of_the_split_are_found(
+    write_set: WriteSet, document: dict[str, Any]
+) -> None:
+    document["images"][0]["file_name"] = "0/a.jpg"
+    channel = write_set(document)
+    folder = channel.images("train2017")
+    (folder / "0").mkdir()
+    (folder / "a.jpg").rename(folder / "0" / "a.jpg")
+    assert check(channel) == {}
+
+
+def test_a_missing_picture_folder_is_one_finding(
+    write_set: WriteSet, document: dict[str, Any]
+) -> None:
+    channel = write_set(document)
+    for path in channel.images("train2017").iterdir():
+        path.unlink()
+    channel.images("train2017").rmdir()
+    found = check(channel)
+    assert list(found) == ["images-missing"]
+    assert "name 2 pictures" in found["images-missing"].message
+
+
+@pytest.mark.parametrize(("mode", "suffix"), [("L", "jpg"), ("CMYK", "jpg"), ("RGBA", "png")])
+def test_headers_of_every_mode_and_format_are_read(mode: str, suffix: str, tmp_path: Path) -> None:
+    path = tmp_path / f"x.{suffix}"
+    Image.new(mode, (7, 5)).save(path)
+    assert read_header(path) == Header((7, 5), 1)
+
+
+def test_pixels_are_not_decoded(tmp_path: Path) -> None:
+    path = tmp_path / "x.png"
+    Image.new("RGB", (300, 200)).save(path)
+    path.write_bytes(path.read_bytes()[:60])
+    assert read_header(path) == Header((300, 200), 1)

@@ -1,0 +1,115 @@
+"""Where a file system is mounted on this machine, told from what the machine says about itself."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+MOUNTS_VARIABLE = "MASK_RCNN_MOUNTS"
+"""A folder that has each file system as a folder of its id; local AWS sets it."""
+
+EFS_STATE = Path("/var/run/efs")
+"""The EFS mount helper keeps one file a mount here, `<id>.<mount point with dots>.<port>`:
+https://github.com/aws/efs-utils (`get_mount_specific_filename`)."""
+
+_ID = re.compile(r"fs-[0-9a-f]+")
+_TYPES = frozenset({"nfs", "nfs4", "lustre", "efs"})
+_LOCAL_HOSTS = frozenset({"127.0.0.1", "localhost", "[::1]"})
+
+
+@dataclass(frozen=True)
+class _Mount:
+    """One line of /proc/mounts: `host` and `export` are the two sides of its source."""
+
+    host: str
+    export: str
+    point: Path
+    type: str
+    options: Mapping[str, str]
+
+
+def find_mount(
+    file_system_id: str,
+    *,
+    environ: Mapping[str, str],
+    proc_mounts: Path = Path("/proc/mounts"),
+    efs_state: Path = EFS_STATE,
+    aliases: Collection[str] = (),
+) -> Path | None:
+    """Return the folder that holds the root of a file system, or None where it is not mounted.
+
+    Args:
+        file_system_id: `fs-…`, of EFS or FSx.
+        environ: The environment, for `MASK_RCNN_MOUNTS`.
+        proc_mounts: The kernel's list of mounts.
+        efs_state: Where the EFS mount helper keeps its state. It mounts through a tunnel, from
+            127.0.0.1, so that the kernel's list does not name the file system.
+        aliases: Other names that the source may go by: IP addresses of the file system, or the
+            mount name of a Lustre one (`fsx_mount_name`), which is unlike any other.
+    """
+    if not _ID.fullmatch(file_system_id):
+        return None
+    root = environ.get(MOUNTS_VARIABLE)
+    if root and (folder := Path(root) / file_system_id).is_dir():
+        return folder
+    tunnel_ports = _tunnel_ports(file_system_id, efs_state)
+    for mount in _read_mounts(proc_mounts):
+        if _is_root_of(mount, file_system_id, aliases, tunnel_ports):
+            return mount.point
+    return None
+
+
+def _is_root_of(
+    mount: _Mount, file_system_id: str, aliases: Collection[str], tunnel_ports: Collection[str]
+) -> bool:
+    host = mount.host.split("@")[0]
+    if mount.type == "lustre":
+        # The part after the colon is the file system's mount name; a folder of it goes on after.
+        name = mount.export.strip("/")
+        return "/" not in name and (_names(host, file_system_id) or bool({host, name} & {*aliases}))
+    if mount.export not in {"/", ""}:
+        return False
+    if host in _LOCAL_HOSTS:
+        return mount.options.get("port") in tunnel_ports
+    return _names(host, file_system_id) or host in aliases
+
+
+def _names(host: str, file_system_id: str) -> bool:
+    """Return whether a host is the file system: `fs-….efs.…`, `<zone>.fs-….efs.…` or bare."""
+    return file_system_id in host.split(".")
+
+
+def _tunnel_ports(file_system_id: str, efs_state: Path) -> frozenset[str]:
+    try:
+        names = [path.name for path in efs_state.iterdir()]
+    except OSError:
+        return frozenset()
+    return frozenset(
+        name.rsplit(".", 1)[1]
+        for name in names
+        if name.startswith(f"{file_system_id}.") and name.rsplit(".", 1)[1].isdecimal()
+    )
+
+
+def _read_mounts(proc_mounts: Path) -> Iterator[_Mount]:
+    try:
+        text = proc_mounts.read_text(encoding="utf-8", errors="surrogateescape")
+    except OSError:
+        return
+    for line in text.splitlines():
+        columns = line.split(" ")
+        if len(columns) < 4 or columns[2] not in _TYPES:
+            continue
+        source, point = _unescape(columns[0]), Path(_unescape(columns[1]))
+        host, _, export = source.rpartition(":")
+        if not host:  # A bare id, as `mount -t efs fs-… …` shows it.
+            host, export = source, "/"
+        options = dict(option.partition("=")[::2] for option in columns[3].split(","))
+        yield _Mount(host, export, point, columns[2], options)
+
+
+def _unescape(text: str) -> str:
+    r"""Undo the kernel's octal escapes: a space is written `\040`."""
+    return re.sub(r"\\([0-7]{3})", lambda match: chr(int(match[1], 8)), text)

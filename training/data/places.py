@@ -1,0 +1,100 @@
+"""Turn what the user names — a folder, s3://…, or s3, efs, fsx — into a side of a copy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from enum import StrEnum
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from training.data.folder import Folder
+from training.data.mounts import MOUNTS_VARIABLE, find_mount
+from training.data.paths import clean_prefix
+from training.data.side import Side
+from training.errors import UsageError
+from training.outputs import Outputs, StorageOutputs
+
+if TYPE_CHECKING:
+    from mypy_boto3_s3 import S3Client
+
+_SCHEME = "s3://"
+
+
+class Place(StrEnum):
+    """A place that StorageStack made."""
+
+    S3 = "s3"
+    EFS = "efs"
+    FSX = "fsx"
+
+
+class Places:
+    """Finds sides; clients and outputs are made when one is first needed."""
+
+    def __init__(
+        self,
+        *,
+        make_client: Callable[[], S3Client],
+        read_outputs: Callable[[], Outputs],
+        environ: Mapping[str, str],
+    ) -> None:
+        self._make_client = make_client
+        self._read_outputs = read_outputs
+        self._environ = environ
+
+    @cached_property
+    def _client(self) -> S3Client:
+        return self._make_client()
+
+    @cached_property
+    def _storage(self) -> StorageOutputs:
+        return self._read_outputs().read(StorageOutputs)
+
+    def named(self, text: str) -> Side:
+        """Return `s3://bucket/prefix`, or else a folder.
+
+        Raises:
+            UsageError: An S3 address without a bucket, or with a prefix that cannot be one.
+        """
+        if not text.startswith(_SCHEME):
+            return Folder(Path(text))
+        bucket, _, prefix = text.removeprefix(_SCHEME).partition("/")
+        if not bucket:
+            raise UsageError(f"{text!r}: names no bucket; write s3://bucket/prefix")
+        return self._bucket(bucket, clean_prefix(prefix))
+
+    def of_stack(self, place: Place, path: str) -> Side:
+        """Return a place that StorageStack made.
+
+        Args:
+            place: Which.
+            path: Below the bucket, the EFS root, or the FSx folder that is linked to the bucket.
+
+        Raises:
+            UsageError: The stack is not deployed, or the file system is not mounted here.
+        """
+        prefix = clean_prefix(path)
+        if not prefix:
+            raise UsageError(f"--path {path!r}: must name a folder")
+        if place is Place.S3:
+            return self._bucket(self._storage.bucket_name, prefix)
+        if place is Place.EFS:
+            return Folder(self._mount(self._storage.efs_id, "EFS") / prefix)
+        root = self._mount(self._storage.fsx_id, "FSx for Lustre", self._storage.fsx_mount_name)
+        return Folder(root / self._storage.fsx_data_path.strip("/") / prefix)
+
+    def _bucket(self, bucket: str, prefix: str) -> Side:
+        from training.data.bucket import Bucket
+
+        return Bucket(self._client, bucket, prefix)
+
+    def _mount(self, file_system_id: str, kind: str, *aliases: str) -> Path:
+        mount = find_mount(file_system_id, environ=self._environ, aliases=aliases)
+        if mount is None:
+            raise UsageError(
+                f"{kind} file system {file_system_id} is not mounted on this machine. Run this "
+                f"where it is mounted; for local AWS, set {MOUNTS_VARIABLE}: "
+                'eval "$(python -m localaws env)"'
+            )
+        return mount

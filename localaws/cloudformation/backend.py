@@ -1,0 +1,269 @@
+"""CloudFormation's API over stacks that roll back.
+
+moto makes, changes and deletes stacks while the request is answered, and so does this; what a
+client polls is there when its first poll arrives.
+"""
+
+from __future__ import annotations
+
+import threading
+from types import ModuleType
+from typing import Any
+
+from moto.cloudformation import urls
+from moto.cloudformation.exceptions import (
+    AlreadyExistsException,
+    CloudFormationError,
+    ValidationError,
+)
+from moto.cloudformation.models import ChangeSet, CloudFormationBackend, Stack
+from moto.cloudformation.utils import generate_stack_id
+
+from localaws.cloudformation import models
+from localaws.cloudformation.deployment import (
+    Deployment,
+    ResourceFailed,
+    delete_all,
+    explain,
+    order_of,
+)
+from localaws.cloudformation.stack import LocalStack
+from localaws.cloudformation.template import check_types, creation_order, imports
+
+_one_at_a_time = threading.RLock()
+"""Deploying two stacks at once would read exports while they are written."""
+
+
+class ChangeSetNotFound(CloudFormationError):
+    """The CDK CLI looks for this code before it makes a change set."""
+
+    code = "ChangeSetNotFound"
+
+
+class StackBackend(CloudFormationBackend):
+    """The stacks of one region."""
+
+    stacks: dict[str, Any]
+
+    @property
+    def _url_module(self) -> ModuleType:
+        return urls
+
+    def create_stack(
+        self,
+        name: str,
+        template: str,
+        parameters: dict[str, Any],
+        notification_arns: list[str] | None = None,
+        tags: dict[str, str] | None = None,
+        role_arn: str | None = None,
+        enable_termination_protection: bool | None = False,
+        timeout_in_mins: int | None = None,
+        stack_policy_body: str | None = None,
+    ) -> Stack:
+        with _one_at_a_time:
+            if any(stack.name == name for stack in self.stacks.values()):
+                raise AlreadyExistsException(f"Stack [{name}] already exists")
+            self._check(template)
+            stack = LocalStack(
+                stack_id=generate_stack_id(name, self.region_name, self.account_id),
+                name=name,
+                template={},
+                parameters=parameters,
+                account_id=self.account_id,
+                region_name=self.region_name,
+                notification_arns=notification_arns,
+                tags=tags,
+                role_arn=role_arn,
+                cross_stack_resources=self.exports,
+                enable_termination_protection=enable_termination_protection,
+                timeout_in_mins=timeout_in_mins,
+                stack_policy_body=stack_policy_body,
+            )
+            self._use(stack, template, parameters)
+            self.stacks[stack.stack_id] = stack
+            self._make(stack)
+            return stack
+
+    def _make(self, stack: LocalStack) -> None:
+        stack.set_status("CREATE_IN_PROGRESS", "User Initiated")
+        deployment = Deployment(stack)
+        try:
+            deployment.run()
+            self._publish(stack)
+        except ResourceFailed as error:
+            stack.set_status("ROLLBACK_IN_PROGRESS", f"{error}. Rollback requested by user.")
+            whole = deployment.roll_back()
+            stack.set_status("ROLLBACK_COMPLETE" if whole else "ROLLBACK_FAILED", str(error))
+            return
+        stack.set_status("CREATE_COMPLETE")
+
+    def update_stack(
+        self,
+        name: str,
+        template: str,
+        role_arn: str | None,
+        parameters: list[dict[str, Any]],
+        tags: dict[str, str] | None,
+    ) -> Stack:
+        with _one_at_a_time:
+            stack = self.get_stack(name)
+            values = self._resolve_update_parameters(stack, parameters)
+            self._change(stack, template, values, tags)
+            stack.role_arn = role_arn
+            return stack
+
+    def _change(
+        self, stack: Any, template: str, parameters: dict[str, str], tags: dict[str, str] | None
+    ) -> None:
+        if stack.status == "ROLLBACK_COMPLETE" or stack.status.endswith("_FAILED"):
+            raise ValidationError(
+                message=f"Stack:{stack.stack_id} is in {stack.status} state and can not be updated."
+            )
+        new_tags = stack.tags if tags is None else tags
+        is_same = stack.has_template(template) and stack.has_parameters(parameters)
+        if is_same and stack.tags == new_tags:
+            raise ValidationError(message="No updates are to be performed.")
+        self._check(template)
+        before = stack.template, stack.parameters
+        self._use(stack, template, parameters)
+        stack.set_status("UPDATE_IN_PROGRESS", "User Initiated")
+        deployment = Deployment(stack)
+        try:
+            deployment.run()
+            self._publish(stack)
+        except ResourceFailed as error:
+            stack.set_status("UPDATE_ROLLBACK_IN_PROGRESS", str(error))
+            whole = deployment.roll_back()
+            stack.use(*before)
+            stack.resolve_outputs()
+            stack.set_status(
+                "UPDATE_ROLLBACK_COMPLETE" if whole else "UPDATE_ROLLBACK_FAILED", str(error)
+            )
+            return
+        stack.tags = new_tags
+        stack.set_status("UPDATE_COMPLETE_CLEANUP_IN_PROGRESS")
+        deployment.clean_up()
+        stack.set_status("UPDATE_COMPLETE")
+
+    def delete_stack(self, name_or_stack_id: str) -> None:
+        with _one_at_a_time:
+            for stack in list(self.stacks.values()):
+                if name_or_stack_id in (stack.name, stack.stack_id):
+                    self._unmake(stack)
+
+    def _unmake(self, stack: LocalStack) -> None:
+        for export in stack.exports:
+            self._refuse_if_used(export.name, "deleted")
+        stack.set_status("DELETE_IN_PROGRESS", "User Initiated")
+        resources = order_of(stack)
+        failed = delete_all(stack, [each for each in resources if not each.is_retained])
+        for deployed in resources:
+            if deployed not in failed:
+                stack.forget(deployed.logical_id)
+        if failed:
+            names = ", ".join(each.logical_id for each in failed)
+            stack.set_status(
+                "DELETE_FAILED", f"The following resource(s) failed to delete: [{names}]."
+            )
+            return
+        for export in stack.exports:
+            self.exports.pop(export.name, None)
+        stack.set_status("DELETE_COMPLETE")
+        self.deleted_stacks[stack.stack_id] = self.stacks.pop(stack.stack_id)
+
+    def execute_change_set(self, change_set_name: str, stack_name: str | None = None) -> None:
+        with _one_at_a_time:
+            change_set = self.find_change_set(change_set_name, stack_name)
+            template, parameters = change_set.template, change_set.parameters
+            if change_set.change_set_type == "CREATE":
+                self._check(template)
+                stack = self._new_stack(change_set.stack)
+                self._use(stack, template, parameters)
+                self.stacks[stack.stack_id] = stack
+                self._make(stack)
+            else:
+                self._change(change_set.stack, template, parameters, change_set.tags)
+            change_set.execution_status = "EXECUTE_COMPLETE"
+
+    def _new_stack(self, reviewed: Stack) -> LocalStack:
+        """Return a stack in the place of the empty one that moto makes for a change set."""
+        return LocalStack(
+            stack_id=reviewed.stack_id,
+            name=reviewed.name,
+            template={},
+            parameters={},
+            account_id=self.account_id,
+            region_name=self.region_name,
+            notification_arns=reviewed.notification_arns,
+            tags=reviewed.tags,
+            role_arn=reviewed.role_arn,
+            cross_stack_resources=self.exports,
+        )
+
+    def find_change_set(self, name: str, stack_name: str | None) -> ChangeSet:
+        """Return a change set by its id, or by its name and its stack's name or id.
+
+        Raises:
+            ChangeSetNotFound: There is none.
+        """
+        for change_set_id, change_set in self.change_sets.items():
+            if name == change_set_id or (
+                name == change_set.change_set_name
+                and stack_name in (None, change_set.stack_name, change_set.stack_id)
+            ):
+                return change_set
+        raise ChangeSetNotFound(f"ChangeSet [{name}] does not exist")
+
+    @staticmethod
+    def _check(template: str) -> None:
+        parsed = LocalStack.parse_template(template)
+        check_types(parsed, models.is_known)
+        creation_order(parsed)
+
+    @staticmethod
+    def _use(stack: LocalStack, template: str, parameters: dict[str, str]) -> None:
+        """Take up a template, or refuse it for what moto fails to say about its parameters."""
+        try:
+            stack.use(template, parameters)
+        except ValidationError:
+            raise
+        except (AttributeError, KeyError) as error:
+            raise ValidationError(
+                message=f"Template format error: {explain(error)}. Where a parameter comes from "
+                "SSM, as CDK's BootstrapVersion does, it must be there first: cdk bootstrap"
+            ) from error
+
+    def _publish(self, stack: LocalStack) -> None:
+        """Let other stacks import what this one exports, and no longer what it did."""
+        old = {
+            name: export
+            for name, export in self.exports.items()
+            if export.exporting_stack_id == stack.stack_id
+        }
+        new = {export.name: export for export in stack.exports}
+        for name, export in new.items():
+            if name in self.exports and name not in old:
+                raise ResourceFailed(
+                    f"Export with name {name} is already exported by another stack"
+                )
+            if name in old and old[name].value != export.value:
+                self._refuse_if_used(name, "updated", ResourceFailed)
+        for name in old.keys() - new.keys():
+            self._refuse_if_used(name, "deleted", ResourceFailed)
+        for name in old:
+            del self.exports[name]
+        self.exports.update(new)
+
+    def _refuse_if_used(
+        self, export: str, action: str, kind: type[Exception] | None = None
+    ) -> None:
+        users = [
+            stack.name
+            for stack in self.stacks.values()
+            if isinstance(stack, LocalStack)
+            and any(stack.resolve(name) == export for name in imports(stack.template_dict))
+        ]
+        if users:
+            message = f"Export {export} cannot be {action} as it is in use by {', '.join(users)}"
+            raise kind(message) if kind else ValidationError(message=message)

@@ -1,0 +1,67 @@
+"""Makes, changes and deletes one resource, with a model of ours or, failing that, of moto's."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from moto.cloudformation import parsing
+
+from localaws.cloudformation.resource import CannotUpdate, Properties, Resource, changed
+from localaws.cloudformation.stack import Deployed, LocalStack
+
+
+def is_known(resource_type: str) -> bool:
+    """Return whether there is a model of a type.
+
+    Custom resources have none: they are Lambda functions, which take a container engine.
+    """
+    return resource_type in parsing.get_model_map()
+
+
+def create(stack: LocalStack, logical_id: str, resource_type: str, properties: Properties) -> Any:
+    """Make a resource and return the model's object."""
+    model = parsing.get_model_map()[resource_type]
+    if issubclass(model, Resource):
+        generated = parsing.generate_resource_name(resource_type, stack.name, logical_id)
+        name = properties.get(model.NAME_PROPERTY, generated)
+        return model.create(stack.aws, name, properties)
+    return parsing.parse_and_create_resource(
+        logical_id,
+        {"Type": resource_type, "Properties": properties},
+        stack.resource_map,
+        account_id=stack.account_id,
+        region_name=stack.region_name,
+    )
+
+
+def update(stack: LocalStack, deployed: Deployed, properties: Properties) -> None:
+    """Change a resource in place.
+
+    Raises:
+        CannotUpdate: The model knows no way.
+    """
+    if isinstance(deployed.resource, Resource):
+        deployed.resource.update(stack.aws, deployed.properties, properties)
+        return
+    model = parsing.get_model_map()[deployed.type]
+    if hasattr(model.update_from_cloudformation_json, "__isabstractmethod__"):
+        raise CannotUpdate(", ".join(changed(deployed.properties, properties)))
+    updated = parsing.parse_and_update_resource(
+        deployed.logical_id,
+        {"Type": deployed.type, "Properties": properties},
+        stack.resource_map,
+        account_id=stack.account_id,
+        region_name=stack.region_name,
+    )
+    # Some of moto's models answer a change with a new object.
+    deployed.resource = updated or deployed.resource
+
+
+def delete(stack: LocalStack, deployed: Deployed) -> None:
+    """Delete a resource."""
+    if isinstance(deployed.resource, Resource):
+        deployed.resource.delete(stack.aws)
+        return
+    stack.resource_map._delete_resource(
+        deployed.resource, {"Type": deployed.type, "Properties": deployed.properties}
+    )

@@ -1,0 +1,50 @@
+"""The resource types of the stacks here. To add one, write its class and list its module."""
+
+from __future__ import annotations
+
+from localaws.cloudformation.resource import Resource
+from localaws.cloudformation.resources import (
+    bucket,
+    elastic_file_system,
+    flow_log,
+    gateways,
+    keys,
+    log_group,
+    lustre,
+    metadata,
+    network,
+    parameter,
+    repository,
+    roles,
+    routes,
+    security_groups,
+    vpc_endpoint,
+)
+
+_MODULES = (
+    bucket,
+    elastic_file_system,
+    flow_log,
+    gateways,
+    keys,
+    log_group,
+    lustre,
+    metadata,
+    network,
+    parameter,
+    repository,
+    roles,
+    routes,
+    security_groups,
+    vpc_endpoint,
+)
+
+
+def by_type() -> dict[str, type[Resource]]:
+    """Return CloudFormation type to class."""
+    return {
+        model.TYPE: model
+        for module in _MODULES
+        for model in vars(module).values()
+        if isinstance(model, type) and issubclass(model, Resource) and hasattr(model, "TYPE")
+    }

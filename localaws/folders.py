@@ -1,0 +1,37 @@
+"""Where one local AWS keeps its things: the files of a state directory."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True)
+class StateDirectory:
+    """The folder of one local AWS; two servers never share one."""
+
+    root: Path
+
+    @property
+    def record(self) -> Path:
+        """Which process serves it (JSON); there while it runs."""
+        return self.root / "server.json"
+
+    @property
+    def lock(self) -> Path:
+        """Held by the server's process for as long as it lives."""
+        return self.root / "server.lock"
+
+    @property
+    def log(self) -> Path:
+        return self.root / "server.log"
+
+    @property
+    def backends(self) -> Path:
+        """The saved state of all services."""
+        return self.root / "backends.pickle"
+
+    @property
+    def file_systems(self) -> Path:
+        """One folder for each EFS and FSx file system, named by its id."""
+        return self.root / "file-systems"

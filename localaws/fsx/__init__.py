@@ -1,0 +1,1 @@
+"""FSx for Lustre: file systems as folders, linked to buckets."""

@@ -1,0 +1,231 @@
+"""FSx's state: file systems, associations and tasks of one region."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from types import ModuleType
+from typing import Any
+
+from moto.fsx import urls
+from moto.fsx.models import FSxBackend
+from moto.s3.exceptions import MissingBucket
+
+from localaws import file_systems
+from localaws.fsx.association import Association
+from localaws.fsx.errors import (
+    AssociationNotFound,
+    BadRequest,
+    FileSystemNotFound,
+    TaskEnded,
+    TaskNotFound,
+)
+from localaws.fsx.file_system import SCRATCH, LustreFileSystem
+from localaws.fsx.repository import Repository
+from localaws.fsx.repository import backend as s3_backend
+from localaws.fsx.tasks import ENDED, EXPORT, IMPORT, Task
+
+
+class LustreBackend(FSxBackend):
+    """The file systems of one region, each a folder."""
+
+    def __init__(self, region_name: str, account_id: str) -> None:
+        super().__init__(region_name, account_id)
+        self.associations: dict[str, Association] = {}
+        self.tasks: dict[str, Task] = {}
+
+    @property
+    def _url_module(self) -> ModuleType:
+        return urls
+
+    @property
+    def _arn_prefix(self) -> str:
+        return f"arn:aws:fsx:{self.region_name}:{self.account_id}"
+
+    def file_system(self, file_system_id: str) -> LustreFileSystem:
+        """Return a file system.
+
+        Raises:
+            FileSystemNotFound: There is none with this id.
+        """
+        if file_system_id not in self.file_systems:
+            raise FileSystemNotFound(file_system_id)
+        found = self.file_systems[file_system_id]
+        assert isinstance(found, LustreFileSystem)
+        return found
+
+    def make_file_system(self, request: dict[str, Any]) -> LustreFileSystem:
+        """Make a file system, its folder and, with ImportPath, the files in it."""
+        if request.get("FileSystemType") != "LUSTRE":
+            raise BadRequest("Local AWS has FSx for Lustre only: FileSystemType must be LUSTRE")
+        configuration = request.get("LustreConfiguration") or {}
+        deployment_type = configuration.get("DeploymentType", "SCRATCH_1")
+        if deployment_type in SCRATCH and request.get("KmsKeyId"):
+            raise BadRequest("A scratch file system takes no KmsKeyId: its keys are FSx's own")
+        if deployment_type in SCRATCH and "PerUnitStorageThroughput" in configuration:
+            raise BadRequest("PerUnitStorageThroughput is for persistent deployment types")
+        if deployment_type == "PERSISTENT_2" and "ImportPath" in configuration:
+            raise BadRequest("PERSISTENT_2 takes data repository associations, no ImportPath")
+        made = LustreFileSystem(
+            account_id=self.account_id,
+            region_name=self.region_name,
+            file_system_type="LUSTRE",
+            storage_capacity=request.get("StorageCapacity", 1200),
+            storage_type=request.get("StorageType", "SSD"),
+            subnet_ids=request.get("SubnetIds", []),
+            security_group_ids=request.get("SecurityGroupIds", []),
+            tags=None,
+            kms_key_id=request.get("KmsKeyId"),
+            windows_configuration=None,
+            lustre_configuration=configuration,
+            ontap_configuration=None,
+            open_zfs_configuration=None,
+            backend=self,
+        )
+        made.version = request.get("FileSystemTypeVersion", made.version)
+        imported = self._import_path(made)
+        self.tagger.tag_resource(made.resource_arn, request.get("Tags") or [])
+        self.file_systems[made.file_system_id] = made
+        file_systems.make(made.file_system_id)
+        if imported:
+            _import_all(imported)
+        return made
+
+    def _import_path(self, file_system: LustreFileSystem) -> Repository | None:
+        path = (file_system.lustre_configuration or {}).get("ImportPath")
+        return self._repository(file_system.file_system_id, "/", path) if path else None
+
+    def _repository(self, file_system_id: str, path: str, s3_path: str) -> Repository:
+        try:
+            repository = Repository.parse(file_system_id, path, s3_path)
+            s3_backend().get_bucket(repository.bucket)
+        except ValueError as error:
+            raise BadRequest(str(error)) from error
+        except MissingBucket as error:
+            raise BadRequest(f"{s3_path}: the bucket does not exist") from error
+        return repository
+
+    def change_file_system(self, request: dict[str, Any]) -> LustreFileSystem:
+        """Change what FSx can change in place."""
+        found = self.file_system(request["FileSystemId"])
+        capacity = request.get("StorageCapacity", found.storage_capacity)
+        if capacity < found.storage_capacity:
+            raise BadRequest(
+                f"StorageCapacity {capacity}: cannot be less than the {found.storage_capacity} "
+                "GiB that the file system has"
+            )
+        found.storage_capacity = capacity
+        found.version = request.get("FileSystemTypeVersion", found.version)
+        found.lustre_configuration = {
+            **(found.lustre_configuration or {}),
+            **request.get("LustreConfiguration", {}),
+        }
+        return found
+
+    def unmake_file_system(self, file_system_id: str) -> None:
+        """Delete a file system with its content, its associations and its tags."""
+        found = self.file_system(file_system_id)
+        for association in list(self.associations_of(file_system_id)):
+            del self.associations[association.association_id]
+        del self.file_systems[file_system_id]
+        self.tagger.delete_all_tags_for_resource(found.resource_arn)
+        file_systems.remove(file_system_id)
+
+    def associations_of(self, file_system_id: str) -> Iterator[Association]:
+        for association in self.associations.values():
+            if association.repository.file_system_id == file_system_id:
+                yield association
+
+    def repositories_of(self, file_system_id: str) -> list[Repository]:
+        """Return every link of a file system, by association or by ImportPath."""
+        imported = self._import_path(self.file_system(file_system_id))
+        linked = [each.repository for each in self.associations_of(file_system_id)]
+        return [imported, *linked] if imported else linked
+
+    def associate(self, request: dict[str, Any]) -> Association:
+        """Link a folder to a bucket and, if asked, import what the bucket has."""
+        file_system = self.file_system(request["FileSystemId"])
+        if file_system.deployment_type == "SCRATCH_1":
+            raise BadRequest("SCRATCH_1 takes no data repository association")
+        if self._import_path(file_system):
+            raise BadRequest("A file system with ImportPath takes no data repository association")
+        path = request.get("FileSystemPath") or "/"
+        if not path.startswith("/") or ".." in path.split("/"):
+            raise BadRequest(f"FileSystemPath {path}: must be absolute, without ..")
+        s3_path = request["DataRepositoryPath"]
+        repository = self._repository(file_system.file_system_id, path, s3_path)
+        for other in self.associations_of(file_system.file_system_id):
+            if repository.overlaps(other.repository):
+                raise BadRequest(
+                    f"FileSystemPath {path} overlaps {other.repository.path}, which is linked by "
+                    f"{other.association_id}"
+                )
+        made = Association(
+            repository,
+            s3_path,
+            self._arn_prefix,
+            bool(request.get("BatchImportMetaDataOnCreate", False)),
+            int(request.get("ImportedFileChunkSize", 1024)),
+            request.get("S3") or {},
+        )
+        self.associations[made.association_id] = made
+        self.tagger.tag_resource(made.arn, request.get("Tags") or [])
+        repository.folder.mkdir(parents=True, exist_ok=True)
+        if made.batch_import:
+            _import_all(repository)
+        return made
+
+    def association(self, association_id: str) -> Association:
+        """Return an association.
+
+        Raises:
+            AssociationNotFound: There is none with this id.
+        """
+        if association_id not in self.associations:
+            raise AssociationNotFound(association_id)
+        return self.associations[association_id]
+
+    def run_task(self, request: dict[str, Any]) -> Task:
+        """Start an import or export."""
+        kind, file_system_id = request["Type"], request["FileSystemId"]
+        if kind not in (IMPORT, EXPORT):
+            raise BadRequest(f"Type {kind}: local AWS has {IMPORT} and {EXPORT}")
+        repositories = self.repositories_of(file_system_id)
+        if not repositories:
+            raise BadRequest(f"File system {file_system_id} has no data repository")
+        task = Task(
+            kind,
+            file_system_id,
+            request.get("Paths") or [],
+            self._arn_prefix,
+            request.get("Report"),
+        )
+        self.tasks[task.task_id] = task
+        self.tagger.tag_resource(task.arn, request.get("Tags") or [])
+        task.start(repositories)
+        return task
+
+    def task(self, task_id: str) -> Task:
+        """Return a task.
+
+        Raises:
+            TaskNotFound: There is none with this id.
+        """
+        if task_id not in self.tasks:
+            raise TaskNotFound(task_id)
+        return self.tasks[task_id]
+
+    def cancel_task(self, task_id: str) -> Task:
+        task = self.task(task_id)
+        if task.lifecycle in ENDED:
+            raise TaskEnded(task_id)
+        task.cancel()
+        return task
+
+
+def _import_all(repository: Repository) -> None:
+    for key, value in repository.objects():
+        try:
+            repository.import_object(key, value)
+        except (OSError, ValueError):
+            # FSx leaves out what cannot be a file, and so does this: `a` beside `a/b`, or `..`.
+            continue

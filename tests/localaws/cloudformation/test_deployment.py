@@ -1,0 +1,294 @@
+"""Stacks through CloudFormation's API: made, changed, rolled back and deleted."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from botocore.exceptions import ClientError
+
+from tests.conftest import LocalAws
+
+Resources = dict[str, Any]
+
+_number = itertools.count()
+
+
+class Stack:
+    """A stack of one test, with a name of its own."""
+
+    def __init__(self, aws: LocalAws) -> None:
+        self.name = f"Deployment{next(_number)}"
+        self.cloudformation = aws.client("cloudformation")
+
+    def create(self, resources: Resources, **more: Any) -> dict[str, Any]:
+        body = json.dumps({"Resources": resources, **more})
+        self.cloudformation.create_stack(StackName=self.name, TemplateBody=body)
+        return self.describe()
+
+    def update(self, resources: Resources, **more: Any) -> dict[str, Any]:
+        body = json.dumps({"Resources": resources, **more})
+        self.cloudformation.update_stack(StackName=self.name, TemplateBody=body)
+        return self.describe()
+
+    def describe(self) -> dict[str, Any]:
+        described: dict[str, Any] = self.cloudformation.describe_stacks(StackName=self.name)
+        stack: dict[str, Any] = described["Stacks"][0]
+        return stack
+
+    def ids(self) -> dict[str, str]:
+        resources = self.cloudformation.list_stack_resources(StackName=self.name)
+        return {
+            each["LogicalResourceId"]: each["PhysicalResourceId"]
+            for each in resources["StackResourceSummaries"]
+        }
+
+    def events(self, logical_id: str) -> list[str]:
+        events = self.cloudformation.describe_stack_events(StackName=self.name)["StackEvents"]
+        return [
+            e["ResourceStatus"] for e in reversed(events) if e["LogicalResourceId"] == logical_id
+        ]
+
+    def delete(self) -> None:
+        self.cloudformation.delete_stack(StackName=self.name)
+
+
+@pytest.fixture
+def new_stack(local_aws: LocalAws) -> Callable[[], Stack]:
+    return lambda: Stack(local_aws)
+
+
+@pytest.fixture
+def stack(local_aws: LocalAws) -> Stack:
+    return Stack(local_aws)
+
+
+def vpc(cidr: str = "10.0.0.0/16", **properties: Any) -> Resources:
+    return {"Type": "AWS::EC2::VPC", "Properties": {"CidrBlock": cidr, **properties}}
+
+
+EFS: Resources = {"Type": "AWS::EFS::FileSystem", "Properties": {}}
+TOO_LARGE = {
+    "Type": "AWS::EC2::Subnet",
+    "Properties": {"VpcId": {"Ref": "Vpc"}, "CidrBlock": "1.0.0.0/8"},
+}
+
+
+def efs_ids(aws: LocalAws) -> set[str]:
+    pages = aws.client("efs").get_paginator("describe_file_systems").paginate()
+    return {each["FileSystemId"] for page in pages for each in page["FileSystems"]}
+
+
+def test_unknown_type_is_refused_with_type_and_logical_id(stack: Stack) -> None:
+    rocket = {"Rocket": {"Type": "AWS::Space::Rocket"}}
+    with pytest.raises(ClientError) as refused:
+        stack.create({"Vpc": vpc(), **rocket})
+    error = refused.value.response["Error"]
+    assert error["Code"] == "ValidationError"
+    assert "Rocket (AWS::Space::Rocket)" in error["Message"]
+    with pytest.raises(ClientError, match="does not exist"):
+        stack.describe()
+
+
+def test_failed_creation_rolls_back_with_the_reason(local_aws: LocalAws, stack: Stack) -> None:
+    before = efs_ids(local_aws)
+    made = stack.create({"Shared": EFS, "Vpc": vpc(), "Subnet": TOO_LARGE})
+    assert made["StackStatus"] == "ROLLBACK_COMPLETE"
+    assert "Subnet (AWS::EC2::Subnet)" in made["StackStatusReason"]
+    assert "1.0.0.0/8" in made["StackStatusReason"]
+    assert stack.events("Subnet") == ["CREATE_IN_PROGRESS", "CREATE_FAILED"]
+    assert stack.events("Vpc")[-1] == "DELETE_COMPLETE"
+    assert efs_ids(local_aws) == before
+    stack.delete()
+
+
+def test_failed_update_brings_back_what_was(local_aws: LocalAws, stack: Stack) -> None:
+    group = {
+        "Type": "AWS::EC2::SecurityGroup",
+        "Properties": {"GroupDescription": "old", "VpcId": {"Ref": "Vpc"}},
+    }
+    outputs = {"Outputs": {"VpcId": {"Value": {"Ref": "Vpc"}}}}
+    first = stack.create({"Vpc": vpc(), "Group": group, "Shared": EFS}, **outputs)
+    ids = stack.ids()
+    changed_group = {**group, "Properties": {**group["Properties"], "GroupDescription": "new"}}
+    changed = stack.update(
+        {
+            "Vpc": vpc(EnableDnsHostnames=True),
+            "Group": changed_group,
+            "Other": EFS,
+            "Subnet": TOO_LARGE,
+        },
+        **outputs,
+    )
+    assert changed["StackStatus"] == "UPDATE_ROLLBACK_COMPLETE"
+    assert changed["Outputs"] == first["Outputs"]
+    assert stack.ids() == ids
+    assert stack.events("Other")[-1] == "DELETE_COMPLETE"
+    hostnames = local_aws.client("ec2").describe_vpc_attribute(
+        VpcId=ids["Vpc"], Attribute="enableDnsHostnames"
+    )
+    assert hostnames["EnableDnsHostnames"]["Value"] is False
+    groups = local_aws.client("ec2").describe_security_groups(
+        Filters=[{"Name": "vpc-id", "Values": [ids["Vpc"]]}]
+    )["SecurityGroups"]
+    assert {each["Description"] for each in groups} == {"old", "default VPC security group"}
+    stack.delete()
+
+
+def test_update_without_changes_says_so(stack: Stack) -> None:
+    stack.create({"Vpc": vpc()})
+    with pytest.raises(ClientError, match="No updates are to be performed"):
+        stack.update({"Vpc": vpc()})
+    stack.delete()
+
+
+def test_update_in_place_keeps_the_resource(local_aws: LocalAws, stack: Stack) -> None:
+    stack.create({"Vpc": vpc(Tags=[{"Key": "a", "Value": "1"}, {"Key": "b", "Value": "1"}])})
+    before = stack.ids()
+    stack.update({"Vpc": vpc(Tags=[{"Key": "a", "Value": "2"}])})
+    assert stack.ids() == before
+    (seen,) = local_aws.client("ec2").describe_vpcs(VpcIds=[before["Vpc"]])["Vpcs"]
+    assert seen["Tags"] == [{"Key": "a", "Value": "2"}]
+    stack.delete()
+
+
+def test_replacement_reaches_those_that_refer_to_it(local_aws: LocalAws, stack: Stack) -> None:
+    subnet = {
+        "Type": "AWS::EC2::Subnet",
+        "Properties": {
+            "VpcId": {"Ref": "Vpc"},
+            "CidrBlock": {"Fn::Select": [0, [{"Fn::GetAtt": ["Vpc", "CidrBlock"]}]]},
+        },
+    }
+    stack.create({"Vpc": vpc("10.0.0.0/24"), "Subnet": subnet})
+    before = stack.ids()
+    stack.update({"Vpc": vpc("10.1.0.0/24"), "Subnet": subnet})
+    after = stack.ids()
+    ec2 = local_aws.client("ec2")
+    (seen,) = ec2.describe_subnets(SubnetIds=[after["Subnet"]])["Subnets"]
+    assert (seen["VpcId"], seen["CidrBlock"]) == (after["Vpc"], "10.1.0.0/24")
+    assert after["Vpc"] != before["Vpc"]
+    with pytest.raises(ClientError, match="InvalidVpcID"):
+        ec2.describe_vpcs(VpcIds=[before["Vpc"]])
+    stack.delete()
+
+
+@pytest.mark.parametrize("policy", ["Retain", "RetainExceptOnCreate"])
+def test_retained_resource_outlives_its_stack_and_its_removal(
+    local_aws: LocalAws, new_stack: Callable[[], Stack], policy: str
+) -> None:
+    kept = {**EFS, "DeletionPolicy": policy}
+    deleted, changed = new_stack(), new_stack()
+    deleted.create({"Kept": kept, "Gone": EFS})
+    changed.create({"Kept": kept, "Gone": EFS, "Vpc": vpc()})
+    first, second = deleted.ids(), changed.ids()
+    deleted.delete()
+    changed.update({"Vpc": vpc()})
+    there = efs_ids(local_aws)
+    assert {first["Kept"], second["Kept"]} <= there
+    assert not {first["Gone"], second["Gone"]} & there
+    assert (local_aws.mounts / first["Kept"]).is_dir()
+    assert not (local_aws.mounts / first["Gone"]).exists()
+    changed.delete()
+
+
+def test_bucket_with_objects_fails_the_deletion_until_it_is_empty(
+    local_aws: LocalAws, stack: Stack
+) -> None:
+    stack.create({"Bucket": {"Type": "AWS::S3::Bucket"}, "Shared": EFS})
+    bucket = stack.ids()["Bucket"]
+    s3 = local_aws.client("s3")
+    s3.put_object(Bucket=bucket, Key="a", Body=b"a")
+    stack.delete()
+    assert stack.describe()["StackStatus"] == "DELETE_FAILED"
+    assert "[Bucket]" in stack.describe()["StackStatusReason"]
+    s3.delete_object(Bucket=bucket, Key="a")
+    stack.delete()
+    with pytest.raises(ClientError, match="does not exist"):
+        stack.describe()
+
+
+def exporting(value: Any, name: str = "shared-vpc") -> Resources:
+    return {"Outputs": {"Exported": {"Value": value, "Export": {"Name": name}}}}
+
+
+def test_export_in_use_can_be_neither_dropped_nor_changed(
+    new_stack: Callable[[], Stack],
+) -> None:
+    exporter, importer = new_stack(), new_stack()
+    vpcs = {"Vpc": vpc("10.2.0.0/16")}
+    exporter.create(vpcs, **exporting({"Ref": "Vpc"}))
+    importer.create(
+        {
+            "Subnet": {
+                "Type": "AWS::EC2::Subnet",
+                "Properties": {
+                    "VpcId": {"Fn::ImportValue": "shared-vpc"},
+                    "CidrBlock": "10.2.0.0/24",
+                },
+            }
+        }
+    )
+    with pytest.raises(ClientError, match=f"shared-vpc cannot be deleted .*{importer.name}"):
+        exporter.delete()
+    dropped = exporter.update(vpcs)
+    assert dropped["StackStatus"] == "UPDATE_ROLLBACK_COMPLETE"
+    replaced = exporter.update({"Vpc": vpc("10.3.0.0/16")}, **exporting({"Ref": "Vpc"}))
+    assert replaced["StackStatus"] == "UPDATE_ROLLBACK_COMPLETE"
+    assert "cannot be updated as it is in use" in replaced["StackStatusReason"]
+    importer.delete()
+    assert exporter.update(vpcs)["StackStatus"] == "UPDATE_COMPLETE"
+    exporter.delete()
+
+
+def test_change_set_makes_and_changes_as_a_direct_deployment_does(
+    local_aws: LocalAws, stack: Stack
+) -> None:
+    cloudformation = stack.cloudformation
+    outputs = {"Vpc": {"Value": {"Ref": "Vpc"}}}
+    for kind, cidr in (("CREATE", "10.4.0.0/16"), ("UPDATE", "10.5.0.0/16")):
+        body = {"Resources": {"Vpc": vpc(cidr)}, "Outputs": outputs}
+        cloudformation.create_change_set(
+            StackName=stack.name,
+            ChangeSetName="change",
+            ChangeSetType=kind,
+            TemplateBody=json.dumps(body),
+        )
+        cloudformation.execute_change_set(StackName=stack.name, ChangeSetName="change")
+        described = stack.describe()
+        assert described["StackStatus"] == f"{kind}_COMPLETE"
+        vpc_id = described["Outputs"][0]["OutputValue"]
+        (seen,) = local_aws.client("ec2").describe_vpcs(VpcIds=[vpc_id])["Vpcs"]
+        assert seen["CidrBlock"] == cidr
+        cloudformation.delete_change_set(StackName=stack.name, ChangeSetName="change")
+    stack.delete()
+
+
+def test_property_that_cannot_change_in_place_fails_with_a_way_out(stack: Stack) -> None:
+    def table(name: str) -> Resources:
+        return {
+            "Point": {
+                "Type": "AWS::EFS::AccessPoint",
+                "Properties": {
+                    "FileSystemId": {"Ref": "Shared"},
+                    "AccessPointTags": [{"Key": "Name", "Value": name}],
+                },
+            },
+            "Shared": EFS,
+        }
+
+    stack.create(table("one"))
+    changed = stack.update(table("two"))
+    assert changed["StackStatus"] == "UPDATE_ROLLBACK_COMPLETE"
+    assert "local AWS cannot change AccessPointTags" in changed["StackStatusReason"]
+    stack.delete()
+
+
+def test_zones_are_those_of_the_region(local_aws: LocalAws, stack: Stack) -> None:
+    zone = {"Fn::Select": [2, {"Fn::GetAZs": {"Ref": "AWS::Region"}}]}
+    made = stack.create({"Vpc": vpc()}, Outputs={"Zone": {"Value": zone}})
+    assert made["Outputs"][0]["OutputValue"] == "us-east-1c"
+    stack.delete()

@@ -1,0 +1,135 @@
+"""Kept state: what comes back at the next start."""
+
+from __future__ import annotations
+
+import io
+import json
+import pickle
+from pathlib import Path
+
+import pytest
+from moto import backends
+from moto.core import DEFAULT_ACCOUNT_ID
+
+from localaws import state
+from tests.conftest import running_local_aws
+
+TEMPLATE = {
+    "Resources": {
+        "Key": {"Type": "AWS::KMS::Key", "Properties": {"Description": "mine"}},
+        "Bucket": {
+            "Type": "AWS::S3::Bucket",
+            "Properties": {"VersioningConfiguration": {"Status": "Enabled"}},
+        },
+        "Vpc": {"Type": "AWS::EC2::VPC", "Properties": {"CidrBlock": "10.0.0.0/16"}},
+        "Subnet": {
+            "Type": "AWS::EC2::Subnet",
+            "Properties": {"VpcId": {"Ref": "Vpc"}, "CidrBlock": "10.0.0.0/24"},
+        },
+        "Shared": {"Type": "AWS::EFS::FileSystem"},
+        "Target": {
+            "Type": "AWS::EFS::MountTarget",
+            "Properties": {
+                "FileSystemId": {"Ref": "Shared"},
+                "SubnetId": {"Ref": "Subnet"},
+                "SecurityGroups": [{"Fn::GetAtt": ["Vpc", "DefaultSecurityGroup"]}],
+            },
+        },
+        "Fast": {
+            "Type": "AWS::FSx::FileSystem",
+            "Properties": {
+                "FileSystemType": "LUSTRE",
+                "StorageCapacity": 1200,
+                "SubnetIds": [{"Ref": "Subnet"}],
+                "LustreConfiguration": {"DeploymentType": "SCRATCH_2"},
+            },
+        },
+        "Link": {
+            "Type": "AWS::FSx::DataRepositoryAssociation",
+            "Properties": {
+                "FileSystemId": {"Ref": "Fast"},
+                "FileSystemPath": "/data",
+                "DataRepositoryPath": {"Fn::Sub": "s3://${Bucket}/in"},
+                "S3": {"AutoImportPolicy": {"Events": ["NEW", "CHANGED"]}},
+            },
+        },
+    },
+    "Outputs": {
+        name: {"Value": {"Ref": name}} for name in ("Key", "Bucket", "Shared", "Fast", "Link")
+    },
+}
+
+
+def test_stacks_objects_and_file_systems_come_back_and_still_work(tmp_path: Path) -> None:
+    with running_local_aws(tmp_path) as first:
+        cloudformation = first.client("cloudformation")
+        cloudformation.create_stack(StackName="One", TemplateBody=json.dumps(TEMPLATE))
+        before = cloudformation.describe_stacks(StackName="One")["Stacks"][0]
+        assert before["StackStatus"] == "CREATE_COMPLETE"
+        ids = {each["OutputKey"]: each["OutputValue"] for each in before["Outputs"]}
+        old = first.client("s3").put_object(Bucket=ids["Bucket"], Key="in/a", Body=b"old")
+        first.client("s3").put_object(Bucket=ids["Bucket"], Key="in/a", Body=b"new")
+        secret = first.client("kms").encrypt(KeyId=ids["Key"], Plaintext=b"hidden")
+    with running_local_aws(tmp_path) as second:
+        after = second.client("cloudformation").describe_stacks(StackName="One")["Stacks"][0]
+        assert after == before
+        s3 = second.client("s3")
+        assert s3.get_object(Bucket=ids["Bucket"], Key="in/a")["Body"].read() == b"new"
+        versioned = s3.get_object(Bucket=ids["Bucket"], Key="in/a", VersionId=old["VersionId"])
+        assert versioned["Body"].read() == b"old"
+        opened = second.client("kms").decrypt(CiphertextBlob=secret["CiphertextBlob"])
+        assert opened["Plaintext"] == b"hidden"
+        fast = second.client("fsx").describe_file_systems(FileSystemIds=[ids["Fast"]])
+        assert fast["FileSystems"][0]["Lifecycle"] == "AVAILABLE"
+        assert (second.mounts / ids["Fast"] / "data/a").read_bytes() == b"new"
+        s3.put_object(Bucket=ids["Bucket"], Key="in/b", Body=b"later")
+        assert (second.mounts / ids["Fast"] / "data/b").read_bytes() == b"later"
+        s3.delete_object(Bucket=ids["Bucket"], Key="in/a", VersionId=old["VersionId"])
+        second.client("cloudformation").delete_stack(StackName="One")
+        reasons = second.client("cloudformation").describe_stack_events(
+            StackName=before["StackId"]
+        )["StackEvents"]
+        failed = {e["LogicalResourceId"] for e in reasons if e["ResourceStatus"] == "DELETE_FAILED"}
+        # A bucket with objects in it cannot be deleted, in AWS too; all else is gone.
+        assert failed - {"One"} == {"Bucket"}
+        assert list(second.mounts.iterdir()) == []
+
+
+SERVICES = ("cloudformation", "ec2", "ecr", "efs", "fsx", "iam", "kms", "logs", "s3", "ssm", "sts")
+"""Those that the stacks use, and some whose objects are hard to keep."""
+
+
+@pytest.mark.parametrize("name", [*SERVICES, "sagemaker", "lambda", "events", "dynamodb"])
+def test_service_can_be_kept_and_is_found_by_its_name(name: str) -> None:
+    service = backends.get_backend(name)  # type: ignore[call-overload]
+    assert backends.get_backend(service.service_name) is service
+    regions = service[DEFAULT_ACCOUNT_ID]
+    backend = regions["us-east-1" if "us-east-1" in regions else "aws"]
+    file = io.BytesIO()
+    state._Pickler(file).dump(backend)
+    again = pickle.loads(file.getvalue())
+    assert type(again) is type(backend)
+    assert vars(again).keys() == vars(backend).keys()
+
+
+def test_state_of_another_moto_is_refused_by_version(tmp_path: Path) -> None:
+    path = tmp_path / "backends.pickle"
+    snapshot = {"moto": "1.0", "backends": {}, "bucket_accounts": {}}
+    path.write_bytes(pickle.dumps(snapshot))
+    with pytest.raises(state.UsageError, match=r"kept by moto 1\.0, but moto .* is installed"):
+        state.load(path)
+
+
+def test_interrupted_save_leaves_the_old_state(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "backends.pickle"
+    path.write_bytes(b"old")
+
+    def fail(self: object, snapshot: object) -> None:
+        raise OSError("disk full")
+
+    monkeypatch.setattr(state._Pickler, "dump", fail)
+    with pytest.raises(OSError, match="disk full"):
+        state.save(path)
+    assert path.read_bytes() == b"old"

@@ -1,0 +1,121 @@
+"""botocore's errors as ours."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import boto3
+import pytest
+from botocore import exceptions
+from botocore.config import Config
+from botocore.stub import Stubber
+
+from training.aws.errors import AwsRefused, AwsUnreachable, NoCredentials, translated
+from training.errors import AwsError, ExitCode
+
+
+def client(service: str = "cloudformation", **more: Any) -> Any:
+    return boto3.client(  # type: ignore[call-overload]
+        service,
+        region_name="us-east-1",
+        aws_access_key_id="key",
+        aws_secret_access_key="secret",
+        **more,
+    )
+
+
+def refuse(code: str, message: str = "No.") -> AwsRefused:
+    """Return the translation of a service's answer."""
+    stubbed = client()
+    with Stubber(stubbed) as stubber:
+        stubber.add_client_error(
+            "describe_stacks", code, message, response_meta={"RequestId": "r-1"}
+        )
+        with pytest.raises(AwsRefused) as raised, translated():
+            stubbed.describe_stacks(StackName="One")
+    return raised.value
+
+
+def test_refusal_keeps_operation_code_request_and_cause() -> None:
+    error = refuse("AccessDenied", "Not you.")
+    assert (error.operation, error.code, error.request_id) == (
+        "DescribeStacks",
+        "AccessDenied",
+        "r-1",
+    )
+    assert str(error).startswith("DescribeStacks: Not you. (AccessDenied, request r-1)")
+    assert isinstance(error.__cause__, exceptions.ClientError)
+    assert error.exit_code is ExitCode.AWS
+
+
+@pytest.mark.parametrize(
+    ("code", "remedy"),
+    [
+        ("AccessDenied", "another profile"),
+        ("AccessDeniedException", "another profile"),
+        ("UnauthorizedOperation", "another profile"),
+        ("ExpiredToken", "aws sso login"),
+        ("ExpiredTokenException", "aws sso login"),
+        ("InvalidClientTokenId", "aws configure"),
+        ("UnrecognizedClientException", "aws configure"),
+        ("Throttling", "wait a minute"),
+        ("ThrottlingException", "wait a minute"),
+        ("ThrottledException", "wait a minute"),
+        ("PermanentRedirect", "AWS_REGION"),
+        ("AuthorizationHeaderMalformed", "AWS_REGION"),
+        ("OptInRequired", "AWS_REGION"),
+        ("NotImplemented", "local AWS"),
+    ],
+)
+def test_common_refusals_say_what_to_do(code: str, remedy: str) -> None:
+    assert remedy in str(refuse(code))
+
+
+def test_unknown_refusal_is_told_as_it_is() -> None:
+    assert str(refuse("Strange", "Odd.")) == "DescribeStacks: Odd. (Strange, request r-1)"
+
+
+def test_local_endpoint_that_does_not_run_says_how_to_start_it() -> None:
+    nobody = client(endpoint_url="http://127.0.0.1:9", config=Config(retries={"max_attempts": 0}))
+    with pytest.raises(AwsUnreachable) as raised, translated():
+        nobody.describe_stacks()
+    message = str(raised.value)
+    assert message.startswith("http://127.0.0.1:9: no local AWS answers.")
+    assert "python -m localaws start" in message
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        exceptions.EndpointConnectionError(endpoint_url="https://x.example/"),
+        exceptions.ConnectTimeoutError(endpoint_url="https://x.example/"),
+        exceptions.ReadTimeoutError(endpoint_url="https://x.example/"),
+        exceptions.SSLError(endpoint_url="https://x.example/", error="certificate"),
+        exceptions.ProxyConnectionError(proxy_url="http://proxy.example"),
+    ],
+)
+def test_endpoint_that_cannot_be_reached_points_at_the_network(error: Exception) -> None:
+    with pytest.raises(AwsUnreachable, match=r"cannot be reached .* HTTPS_PROXY"), translated():
+        raise error
+
+
+@pytest.mark.parametrize(
+    ("error", "remedy"),
+    [
+        (exceptions.NoCredentialsError(), "python -m localaws env"),
+        (exceptions.PartialCredentialsError(provider="env", cred_var="key"), "aws configure"),
+        (exceptions.NoRegionError(), "AWS_REGION=us-east-1"),
+        (exceptions.ProfileNotFound(profile="mine"), "AWS_PROFILE"),
+        (exceptions.UnauthorizedSSOTokenError(), "aws sso login"),
+    ],
+)
+def test_missing_credentials_say_where_to_get_them(error: Exception, remedy: str) -> None:
+    with pytest.raises(NoCredentials, match=remedy), translated():
+        raise error
+
+
+def test_other_errors_of_botocore_are_still_ours_and_others_pass() -> None:
+    with pytest.raises(AwsError, match="Parameter validation failed"), translated():
+        raise exceptions.ParamValidationError(report="x")
+    with pytest.raises(KeyError), translated():
+        raise KeyError("a bug")

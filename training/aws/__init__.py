@@ -1,0 +1,1 @@
+"""AWS at the edge: thin clients, passed in, whose errors are translated once."""

@@ -1,0 +1,55 @@
+"""Makes clients: the only place that imports boto3, and only when one is asked for."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from training.aws.errors import translated
+
+if TYPE_CHECKING:
+    from boto3.session import Session
+
+CONNECT_TIMEOUT_S = 2.0
+READ_TIMEOUT_S = 60.0
+ATTEMPTS = 2
+"""Of each request. With CONNECT_TIMEOUT_S, an endpoint that is not there is known within 5 s, and
+where its port is closed, as with a local AWS that does not run, within one."""
+
+
+def new_session(*, region: str | None = None, profile: str | None = None) -> Session:
+    """Return a session for a profile and region, or for those of the environment.
+
+    Raises:
+        AwsError: The profile is not known.
+    """
+    import boto3
+
+    with translated():
+        return boto3.Session(region_name=region, profile_name=profile)
+
+
+def new_client(session: Session, service: str) -> Any:
+    """Return a client, with timeouts that a command line can bear.
+
+    Args:
+        session: Credentials and region. `AWS_ENDPOINT_URL` chooses a local AWS.
+        service: As boto3 names it, such as `cloudformation`.
+
+    Raises:
+        AwsError: There is no region.
+    """
+    from botocore.config import Config
+
+    config = Config(
+        connect_timeout=CONNECT_TIMEOUT_S,
+        read_timeout=READ_TIMEOUT_S,
+        retries={"mode": "standard", "total_max_attempts": ATTEMPTS},
+    )
+    with translated():
+        return session.client(service, config=config)  # type: ignore[call-overload]
+
+
+def where(client: Any) -> str:
+    """Return where a client's requests go, for messages: a local endpoint, or a region of AWS."""
+    endpoint, region = str(client.meta.endpoint_url), client.meta.region_name
+    return f"AWS in {region}" if ".amazonaws.com" in endpoint else f"{endpoint} ({region})"

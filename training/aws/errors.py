@@ -1,0 +1,131 @@
+"""Translates botocore's errors, once, into one of ours that says what to do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from training.errors import AwsError
+
+if TYPE_CHECKING:
+    from botocore.exceptions import BotoCoreError, ClientError
+
+_REMEDIES = {
+    "AccessDenied": "Your identity lacks this permission; ask for it, or use another profile",
+    "UnauthorizedOperation": "Your identity lacks this permission; ask for it, or use another "
+    "profile",
+    "ExpiredToken": "The credentials have expired: log in again (aws sso login)",
+    "RequestExpired": "The request came too late: check this machine's clock, or log in again",
+    "SignatureDoesNotMatch": "The secret key is wrong: check the credentials (aws configure)",
+    "InvalidClientTokenId": "The access key is not known: check the credentials (aws configure)",
+    "UnrecognizedClient": "The access key is not known: check the credentials (aws configure)",
+    "InvalidAccessKeyId": "The access key is not known: check the credentials (aws configure)",
+    "OptInRequired": "The account has not enabled this region: choose another (AWS_REGION)",
+    "PermanentRedirect": "The bucket is in another region: set AWS_REGION to that one",
+    "AuthorizationHeaderMalformed": "The request was made for another region: set AWS_REGION to "
+    "the resource's",
+    "IllegalLocationConstraintException": "The bucket is in another region: set AWS_REGION to "
+    "that one",
+    "Throttling": "AWS asks for fewer requests: wait a minute and run the command again",
+    "TooManyRequestsException": "AWS asks for fewer requests: wait a minute and run the command "
+    "again",
+    "RequestLimitExceeded": "AWS asks for fewer requests: wait a minute and run the command again",
+    "SlowDown": "AWS asks for fewer requests: wait a minute and run the command again",
+    "NotImplemented": "A local AWS has only what this project uses",
+}
+"""By error code; services end the same code in `Exception`, `ed` or nothing."""
+
+
+class AwsRefused(AwsError):
+    """A service answered a request with an error."""
+
+    def __init__(self, message: str, *, operation: str, code: str, request_id: str) -> None:
+        super().__init__(message)
+        self.operation = operation
+        self.code = code
+        self.request_id = request_id
+
+
+class AwsUnreachable(AwsError):
+    """No answer came."""
+
+
+class NoCredentials(AwsError):
+    """There are no credentials, or they cannot be used."""
+
+
+@contextmanager
+def translated() -> Iterator[None]:
+    """Raise our errors in place of botocore's.
+
+    Raises:
+        AwsRefused: A service refused; the exception has operation, code and request id.
+        AwsUnreachable: No answer came.
+        NoCredentials: There are no credentials.
+        AwsError: Another of botocore's errors.
+    """
+    # Not at the top: a plan must print in a quarter of a second, and this takes half of it.
+    from botocore.exceptions import BotoCoreError, ClientError
+
+    try:
+        yield
+    except ClientError as error:
+        raise refusal(error) from error
+    except BotoCoreError as error:
+        raise _no_answer(error) from error
+
+
+def refusal(error: ClientError) -> AwsRefused:
+    """Return our error for a service's answer."""
+    found = error.response.get("Error", {})
+    code = found.get("Code", "Unknown")
+    request_id = error.response.get("ResponseMetadata", {}).get("RequestId", "")
+    message = f"{error.operation_name}: {found.get('Message') or 'refused'} ({code}"
+    message += f", request {request_id})" if request_id else ")"
+    if remedy := _remedy(code):
+        message += f". {remedy}"
+    return AwsRefused(message, operation=error.operation_name, code=code, request_id=request_id)
+
+
+def _remedy(code: str) -> str | None:
+    for suffix in ("", "Exception", "edException"):
+        if code.endswith(suffix) and (remedy := _REMEDIES.get(code.removesuffix(suffix))):
+            return remedy
+    return None
+
+
+def _no_answer(error: BotoCoreError) -> AwsError:
+    from botocore import exceptions
+
+    if isinstance(error, (exceptions.NoCredentialsError, exceptions.PartialCredentialsError)):
+        return NoCredentials(
+            f"{error}. Log in (aws configure, aws sso login), set AWS_PROFILE, or use a local AWS: "
+            'eval "$(python -m localaws env)"'
+        )
+    if isinstance(error, (exceptions.NoRegionError,)):
+        return NoCredentials("No region is set. Set AWS_REGION, for example AWS_REGION=us-east-1")
+    if isinstance(error, exceptions.ProfileNotFound):
+        return NoCredentials(f"{error}. Profiles are in ~/.aws/config; set AWS_PROFILE to one")
+    if isinstance(error, exceptions.TokenRetrievalError | exceptions.SSOError):
+        return NoCredentials(f"{error}. Log in again: aws sso login")
+    if isinstance(error, exceptions.HTTPClientError):
+        return _unreachable(error)
+    return AwsError(str(error))
+
+
+def _unreachable(error: Any) -> AwsUnreachable:
+    # `endpoint_url` is there for every connection error of botocore that has one.
+    endpoint = str(error.kwargs.get("endpoint_url", "AWS"))
+    host = urlsplit(endpoint).hostname or ""
+    if host in ("localhost", "127.0.0.1", "::1"):
+        origin = "{0.scheme}://{0.netloc}".format(urlsplit(endpoint))
+        return AwsUnreachable(
+            f"{origin}: no local AWS answers. Start it (python -m localaws start), or unset "
+            "AWS_ENDPOINT_URL to use AWS"
+        )
+    return AwsUnreachable(
+        f"{endpoint}: cannot be reached ({error}). Check the network, a proxy (HTTPS_PROXY) and "
+        "AWS_REGION"
+    )

@@ -1,0 +1,83 @@
+"""The CDK app: every stack, from one settings object. `cdk synth` and `cdk deploy` run it."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import stacks  # noqa: F401  It sets what jsii reads when aws_cdk is imported.
+
+# isort: split
+
+from aws_cdk import App
+
+from stacks.acknowledgments import ACCEPTED, AcceptedFinding, acknowledge
+from stacks.nag import REPORT_ELSEWHERE, add_checks, refuse_violations
+from stacks.network import NetworkStack
+from stacks.registry import RegistryStack
+from stacks.settings import Settings
+from stacks.storage import StorageStack
+from training.errors import TrainingError
+
+CDK_JSON = Path(__file__).with_name("cdk.json")
+
+
+def build_app(
+    context: Mapping[str, Any] | None = None,
+    *,
+    outdir: str | None = None,
+    accepted: Sequence[AcceptedFinding] = ACCEPTED,
+) -> App:
+    """Return the app with all stacks.
+
+    Args:
+        context: Settings on top of those of cdk.json; what the CDK CLI hands over goes above both.
+        outdir: Where the assembly goes; the CLI says so otherwise.
+        accepted: Findings of cdk-nag that are kept.
+
+    Raises:
+        UsageError: A context key or value is wrong.
+    """
+    # The CLI hands over cdk.json's context too; read here, it holds for `python app.py` as well.
+    defaults = json.loads(CDK_JSON.read_text(encoding="utf-8"))["context"]
+    app = App(
+        context={**defaults, **(context or {})},
+        outdir=outdir,
+        post_cli_context=REPORT_ELSEWHERE,
+        # It takes twice the time of everything else here, on templates that the tests have put
+        # through it and through cfn-lint already, for each kind of setting.
+        builtin_cloud_formation_validation=False,
+    )
+    settings = Settings.from_context(app.node.get_all_context())
+
+    network = NetworkStack(app, "NetworkStack", settings=settings)
+    StorageStack(
+        app,
+        "StorageStack",
+        settings=settings,
+        vpc=network.vpc,
+        training_security_group=network.training_security_group,
+    )
+    RegistryStack(app, "RegistryStack")
+
+    add_checks(app)
+    acknowledge(app, accepted)
+    return app
+
+
+def main() -> int:
+    """Synthesize; return the exit code."""
+    try:
+        assembly = build_app().synth()
+        refuse_violations(Path(assembly.directory))
+    except TrainingError as error:
+        sys.stderr.write(f"error: {error}\n")
+        return error.exit_code
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,1 @@
+"""One construct a file, each without knowledge of settings or of the other stacks."""

@@ -1,0 +1,61 @@
+"""A record of the VPC's connections."""
+
+from typing import cast
+
+from aws_cdk import Aws, RemovalPolicy
+from aws_cdk import aws_ec2 as ec2
+from aws_cdk import aws_iam as iam
+from aws_cdk import aws_kms as kms
+from aws_cdk import aws_logs as logs
+from constructs import Construct
+
+
+class FlowLogs(Construct):
+    """Flow logs of a VPC in an encrypted CloudWatch log group, which outlives the stack."""
+
+    def __init__(
+        self, scope: Construct, construct_id: str, *, vpc: ec2.IVpc, retention_days: int
+    ) -> None:
+        super().__init__(scope, construct_id)
+        key = kms.Key(
+            self,
+            "Key",
+            description="Encrypts the flow logs of the training VPC",
+            enable_key_rotation=True,
+            removal_policy=RemovalPolicy.RETAIN,
+        )
+        _let_cloudwatch_logs_use(key)
+        group = logs.LogGroup(
+            self, "LogGroup", encryption_key=key, removal_policy=RemovalPolicy.RETAIN
+        )
+        # The construct takes an enumeration of names such as TWO_WEEKS; the settings have days.
+        cast(logs.CfnLogGroup, group.node.default_child).retention_in_days = retention_days
+        ec2.FlowLog(
+            self,
+            "FlowLog",
+            resource_type=ec2.FlowLogResourceType.from_vpc(vpc),
+            traffic_type=ec2.FlowLogTrafficType.ALL,
+            destination=ec2.FlowLogDestination.to_cloud_watch_logs(group),
+        )
+
+
+def _let_cloudwatch_logs_use(key: kms.Key) -> None:
+    """Allow the service, for log groups of this account; no grant knows a service's context.
+
+    https://docs.aws.amazon.com/AmazonCloudWatch/latest/logs/encrypt-log-data-kms.html
+    """
+    groups = f"arn:{Aws.PARTITION}:logs:{Aws.REGION}:{Aws.ACCOUNT_ID}:log-group:*"
+    key.add_to_resource_policy(
+        iam.PolicyStatement(
+            principals=[iam.ServicePrincipal(f"logs.{Aws.REGION}.amazonaws.com")],
+            actions=[
+                "kms:Decrypt",
+                "kms:DescribeKey",
+                "kms:Encrypt",
+                "kms:GenerateDataKey*",
+                "kms:ReEncrypt*",
+            ],
+            resources=["*"],  # In a key's policy: this key.
+            conditions={"ArnLike": {"kms:EncryptionContext:aws:logs:arn": groups}},
+        )
+    )

@@ -1,0 +1,55 @@
+"""The key that encrypts the data at rest."""
+
+from aws_cdk import Aws, RemovalPolicy
+from aws_cdk import aws_iam as iam
+from aws_cdk import aws_kms as kms
+from constructs import Construct
+
+
+class StorageKey(Construct):
+    """A rotated key that outlives the stack, as the data does that it opens."""
+
+    def __init__(self, scope: Construct, construct_id: str) -> None:
+        super().__init__(scope, construct_id)
+        self.key = kms.Key(
+            self,
+            "Key",
+            description="Encrypts the training bucket and the file systems",
+            enable_key_rotation=True,
+            removal_policy=RemovalPolicy.RETAIN,
+        )
+        self._let_lustre_read_the_bucket()
+
+    def _let_lustre_read_the_bucket(self) -> None:
+        """Let FSx for Lustre import from and export to a bucket encrypted with this key.
+
+        FSx makes one service-linked role for each file system, named after the file system's id,
+        so the statement cannot name it as a principal, and no grant can be made to it. The
+        bucket's ARN is not in the conditions since the bucket refers to this key.
+        https://docs.aws.amazon.com/fsx/latest/LustreGuide/s3-server-side-encryption-support.html
+        """
+        account = Aws.ACCOUNT_ID
+        role = (
+            f"arn:{Aws.PARTITION}:iam::{account}:role/aws-service-role/"
+            "s3.data-source.lustre.fsx.amazonaws.com/AWSServiceRoleForFSxS3Access_*"
+        )
+        self.key.add_to_resource_policy(
+            iam.PolicyStatement(
+                principals=[iam.AnyPrincipal()],
+                actions=[
+                    "kms:Decrypt",
+                    "kms:DescribeKey",
+                    "kms:Encrypt",
+                    "kms:GenerateDataKey*",
+                    "kms:ReEncrypt*",
+                ],
+                resources=["*"],  # In a key's policy: this key.
+                conditions={
+                    "StringEquals": {
+                        "kms:CallerAccount": account,
+                        "kms:ViaService": f"s3.{Aws.REGION}.amazonaws.com",
+                    },
+                    "ArnLike": {"aws:PrincipalArn": role},
+                },
+            )
+        )

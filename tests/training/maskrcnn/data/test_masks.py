@@ -1,0 +1,38 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from pycocotools import mask as coco_mask
+
+from training.maskrcnn.data.masks import draw
+
+SQUARE = [[10.0, 4.0, 18.0, 4.0, 18.0, 12.0, 10.0, 12.0]]
+
+
+@pytest.mark.parametrize("scale", [1, 2, 5])
+def test_a_polygon_is_scaled_with_its_picture(scale: int) -> None:
+    (mask,) = draw([SQUARE], (20, 40), (20 * scale, 40 * scale))
+    rows, columns = np.nonzero(mask)
+    assert (rows.min(), rows.max() + 1) == (4 * scale, 12 * scale)
+    assert (columns.min(), columns.max() + 1) == (10 * scale, 18 * scale)
+    assert mask.sum() == (8 * scale) ** 2
+
+
+def test_run_lengths_compressed_or_not_draw_the_same() -> None:
+    truth = np.zeros((20, 40), np.uint8)
+    truth[4:12, 10:18] = 1
+    compressed = coco_mask.encode(np.asfortranarray(truth))
+    flat = truth.ravel(order="F")
+    edges = np.flatnonzero(np.diff(np.concatenate([[0], flat, [0]])))
+    counts = np.diff(np.concatenate([[0], edges, [flat.size]])).tolist()
+    same, small = (
+        draw([compressed, {"size": [20, 40], "counts": counts}], (20, 40), size)
+        for size in ((20, 40), (10, 20))
+    )
+    assert (same == truth).all()
+    assert (small[0] == small[1]).all()
+    assert small[0].sum() == 16
+
+
+def test_no_outlines_give_no_masks() -> None:
+    assert draw([], (20, 40), (10, 20)).shape == (0, 10, 20)

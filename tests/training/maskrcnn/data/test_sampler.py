@@ -1,0 +1,67 @@
+from __future__ import annotations
+
+from itertools import islice
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from training.maskrcnn.data.sampler import Draw, StreamSampler
+
+
+def draws(
+    steps: int,
+    *,
+    pictures: int,
+    size: int = 1,
+    batch_size: int = 1,
+    seed: int = 0,
+    position: int = 0,
+) -> list[Draw]:
+    """Return what all ranks draw in the first steps, in the stream's order."""
+    ranks = [
+        islice(
+            StreamSampler(
+                pictures=pictures,
+                seed=seed,
+                rank=rank,
+                size=size,
+                batch_size=batch_size,
+                position=position,
+            ),
+            steps,
+        )
+        for rank in range(size)
+    ]
+    return [draw for step in zip(*ranks, strict=True) for batch in step for draw in batch]
+
+
+@given(st.integers(1, 30), st.integers(0, 5))
+def test_each_pass_has_every_picture_once(pictures: int, seed: int) -> None:
+    stream = draws(pictures * 3, pictures=pictures, seed=seed)
+    for data_pass in range(3):
+        part = stream[data_pass * pictures : (data_pass + 1) * pictures]
+        assert sorted(draw.record for draw in part) == list(range(pictures))
+        assert {draw.data_pass for draw in part} == {data_pass}
+
+
+@given(st.integers(1, 20), st.integers(1, 4), st.integers(1, 4))
+def test_ranks_together_draw_what_one_rank_would(pictures: int, size: int, batch: int) -> None:
+    many = draws(5, pictures=pictures, size=size, batch_size=batch)
+    assert many == draws(5, pictures=pictures, batch_size=size * batch)
+
+
+@given(st.integers(1, 20), st.integers(0, 50), st.integers(1, 3))
+def test_a_position_goes_on_where_the_stream_was_left(
+    pictures: int, position: int, size: int
+) -> None:
+    whole = draws(position + 6, pictures=pictures)
+    assert (
+        draws(2, pictures=pictures, size=size, batch_size=1, position=position)
+        == whole[position : position + 2 * size]
+    )
+
+
+def test_orders_differ_by_pass_and_by_seed() -> None:
+    stream = [draw.record for draw in draws(40, pictures=20)]
+    assert stream[:20] != stream[20:]
+    assert stream[:20] != [draw.record for draw in draws(20, pictures=20, seed=1)]

@@ -1,0 +1,96 @@
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from torchvision.models import mobilenet_v3_small, resnet18
+
+from training.errors import JobFailed
+from training.layout import TrainChannel
+from training.maskrcnn.model.maskrcnn import MaskRCNN, build_model
+from training.maskrcnn.model.weights import load_initial_weights
+
+
+def build(hyperparameters: Any, *, categories: int = 3, seed: int = 0) -> MaskRCNN:
+    torch.manual_seed(seed)
+    return build_model(hyperparameters, categories=categories, sum_over_ranks=lambda tensor: tensor)
+
+
+@pytest.fixture
+def channel(tmp_path: Path) -> TrainChannel:
+    channel = TrainChannel(tmp_path)
+    channel.pretrained_models.mkdir()
+    return channel
+
+
+@pytest.mark.parametrize("batch_norm", ["FreezeBN", "None"])
+@pytest.mark.parametrize("arch", ["resnet18", "mobilenet"])
+def test_backbone_weights_are_those_of_the_file(
+    channel: TrainChannel, tiny: Any, arch: str, batch_norm: str
+) -> None:
+    make, name = {
+        "resnet18": (resnet18, "layer3.1.conv2.weight"),
+        "mobilenet": (mobilenet_v3_small, "features.8.block.0.0.weight"),
+    }[arch]
+    state = make().state_dict()
+    torch.save(state, channel.pretrained_models / "backbone.pth")
+    hyperparameters = tiny(resnet_arch=arch, backbone_weights="backbone.pth", batch_norm=batch_norm)
+    model = build(hyperparameters)
+    assert load_initial_weights(model, hyperparameters, channel) == []
+    body = model.backbone.body.state_dict()  # type: ignore[union-attr, operator]
+    assert torch.equal(body[name.removeprefix("features.")], state[name])
+
+
+def test_another_backbones_weights_are_refused(channel: TrainChannel, tiny: Any) -> None:
+    torch.save(resnet18().state_dict(), channel.pretrained_models / "r18.pth")
+    hyperparameters = tiny(backbone_weights="r18.pth")
+    with pytest.raises(JobFailed, match="does not fit resnet_arch"):
+        load_initial_weights(build(hyperparameters), hyperparameters, channel)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("absent.pth", None, "no such file; looked at"),
+        ("broken.pth", b"oops", "cannot be read as weights"),
+        ("ImageNet-R50.npz", b"PK", "cannot be read; give torchvision's"),
+    ],
+)
+def test_unusable_weights_are_named(
+    channel: TrainChannel, tiny: Any, name: str, content: bytes | None, message: str
+) -> None:
+    if content is not None:
+        (channel.pretrained_models / name).write_bytes(content)
+    hyperparameters = tiny(backbone_weights=name)
+    with pytest.raises(JobFailed, match=message) as failed:
+        load_initial_weights(build(hyperparameters), hyperparameters, channel)
+    assert name in str(failed.value)
+
+
+def test_a_model_for_other_categories_lends_all_but_its_outputs(
+    channel: TrainChannel, tiny: Any
+) -> None:
+    source = build(tiny(), categories=8, seed=1)
+    torch.save({"model": source.state_dict()}, channel.pretrained_models / "model.pt")
+    hyperparameters = tiny(load_model="model.pt")
+    model = build(hyperparameters)
+    fresh = model.roi_heads.box_predictor.cls_score.weight.clone()
+    (note,) = load_initial_weights(model, hyperparameters, channel)
+    assert "box_predictor.cls_score.weight" in note
+    assert torch.equal(model.roi_heads.box_predictor.cls_score.weight, fresh)
+    assert torch.equal(model.roi_heads.box_head.fc6.weight, source.roi_heads.box_head.fc6.weight)
+
+
+def test_a_model_of_another_shape_is_refused(channel: TrainChannel, tiny: Any) -> None:
+    source = build(tiny(fpn_channels=24))
+    torch.save({"model": source.state_dict()}, channel.pretrained_models / "model.pt")
+    hyperparameters = tiny(load_model="model.pt")
+    with pytest.raises(JobFailed, match=r"load_model: .*model\.pt belongs to another model"):
+        load_initial_weights(build(hyperparameters), hyperparameters, channel)
+
+
+def test_frozen_norms_without_weights_draw_a_warning(channel: TrainChannel, tiny: Any) -> None:
+    (note,) = load_initial_weights(build(tiny()), tiny(), channel)
+    assert "FreezeBN without backbone_weights" in note

@@ -1,0 +1,139 @@
+"""Two ranks against one: the same losses and weights, up to the rounding of float32 sums.
+
+Tolerances: losses 1e-5 of their value, weights 1e-5 absolute, after twelve steps. Seen: 2e-7 and
+3e-8. It holds as long as rounding flips no discrete choice, such as which of two proposals with
+nearly equal scores survives: after that both runs are right, but different.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import socket
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from training.layout import LogChannel, TrainChannel
+
+ROOT = Path(__file__).parents[3]
+STEPS = 12
+
+
+def free_port() -> int:
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return int(listener.getsockname()[1])
+
+
+def command(data: TrainChannel, log: Path, hyperparameters: Any, engine: str) -> list[str]:
+    log.mkdir()
+    file = log / "hyperparameters.json"
+    file.write_text(hyperparameters.model_dump_json())
+    return [
+        *(sys.executable, "-m", "training.maskrcnn.train", "--data", str(data.root)),
+        *("--log-dir", str(log), "--hyperparameters", str(file), "--engine", engine),
+    ]
+
+
+def environment(**variables: str) -> dict[str, str]:
+    return {**os.environ, "OMP_NUM_THREADS": "1", **variables}
+
+
+def run_torch(arguments: list[str], size: int = 2) -> list[tuple[int, str]]:
+    """Run ranks joined by torch.distributed; return each one's exit code and what it printed."""
+    port = str(free_port())
+    ranks = [
+        subprocess.Popen(
+            arguments,
+            cwd=ROOT,
+            env=environment(
+                RANK=str(rank),
+                LOCAL_RANK=str(rank),
+                WORLD_SIZE=str(size),
+                LOCAL_WORLD_SIZE=str(size),
+                MASTER_ADDR="127.0.0.1",
+                MASTER_PORT=port,
+            ),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+        for rank in range(size)
+    ]
+    outputs = [rank.communicate(timeout=120)[0] for rank in ranks]
+    return [(rank.returncode, output) for rank, output in zip(ranks, outputs, strict=True)]
+
+
+def run_horovod(arguments: list[str]) -> None:
+    horovodrun = Path(sys.executable).parent / "horovodrun"
+    done = subprocess.run(
+        [str(horovodrun), "-np", "2", "--gloo", "--network-interfaces", "lo", *arguments],
+        cwd=ROOT,
+        env=environment(),
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def losses(log: Path) -> dict[int, float]:
+    lines = map(json.loads, LogChannel(log).metrics.read_text().splitlines())
+    return {line["step"]: line["values"]["total_loss"] for line in lines if line["kind"] == "train"}
+
+
+def assert_agree(one: Path, other: Path) -> None:
+    assert list(losses(one)) == list(range(1, STEPS + 1))
+    assert losses(other) == pytest.approx(losses(one), rel=1e-5)
+    weights, others = (torch.load(LogChannel(log).model)["model"] for log in (one, other))
+    for name, weight in weights.items():
+        torch.testing.assert_close(others[name], weight, rtol=0, atol=1e-5, msg=name)
+
+
+def test_two_horovod_ranks_take_the_steps_of_one_rank(
+    one_rank: Any, shapes: TrainChannel, tiny: Any, tmp_path: Path
+) -> None:
+    log = tmp_path / "log"
+    run_horovod(command(shapes, log, tiny(batch_size_per_gpu=2), "horovod"))
+    assert_agree(one_rank.channel.root, log)
+    assert json.loads(LogChannel(log).outcome.read_text()) == {
+        "status": "completed",
+        "step": STEPS,
+        "message": "trained to the end of the schedule",
+    }
+
+
+def test_two_torch_ranks_take_the_steps_of_one_rank_with_sync_batch_norm(
+    shapes: TrainChannel, tiny: Any, tmp_path: Path, train_in_process: Any
+) -> None:
+    alone = train_in_process(shapes, tmp_path / "alone", tiny(batch_norm="SyncBN"))
+    log = tmp_path / "log"
+    hyperparameters = tiny(batch_norm="SyncBN", batch_size_per_gpu=2)
+    ranks = run_torch(command(shapes, log, hyperparameters, "torch"))
+    assert [code for code, _ in ranks] == [0, 0], ranks
+    assert "total_loss" not in ranks[1][1]
+    assert_agree(alone.channel.root, log)
+
+
+def test_a_rank_that_fails_alone_tells_why_and_no_rank_goes_on(
+    shapes: TrainChannel, tiny: Any, tmp_path: Path
+) -> None:
+    """Each rank meets pictures that cannot be used; together they are too many."""
+    data = TrainChannel(tmp_path / "data")
+    shutil.copytree(shapes.root, data.root)
+    for file in data.images("train2017").iterdir():
+        file.write_bytes(b"oops")
+    log = tmp_path / "log"
+    ranks = run_torch(command(data, log, tiny(max_broken_pictures=1), "torch"))
+    assert [code for code, _ in ranks] == [1, 1], ranks
+    assert "Traceback" not in ranks[0][1] + ranks[1][1]
+    outcome = json.loads(LogChannel(log).outcome.read_text())
+    assert outcome["status"] == "failed"
+    assert "max_broken_pictures 1" in outcome["message"]

@@ -1,0 +1,190 @@
+"""Whole runs of one rank, in this process."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from training.errors import JobFailed
+from training.layout import LogChannel, TrainChannel
+from training.maskrcnn.data.batch import Batch
+from training.maskrcnn.model.losses import NAMES
+from training.maskrcnn.step import Stepper
+
+TrainHere = Callable[..., Any]
+
+
+def assert_same_weights(one: Any, other: Any) -> None:
+    for name, weight in one.weights().items():
+        assert torch.equal(weight, other.weights()[name]), name
+
+
+def test_a_run_leaves_everything_that_the_layout_promises(one_rank: Any) -> None:
+    assert one_rank.ending == "completed"
+    assert sorted(path.name for path in one_rank.channel.root.iterdir()) == [
+        "checkpoints",
+        "events",
+        "metrics.jsonl",
+        "model.pt",
+        "predictions.json",
+    ]
+    assert [path.name for path in one_rank.channel.events.iterdir()][0].startswith("events.out")
+    kinds = [line["kind"] for line in one_rank.lines()]
+    assert kinds == ["train"] * 12 + ["evaluation"]
+    train, *_, evaluation = one_rank.lines()
+    assert set(NAMES) - set(train["values"]) <= {
+        "maskrcnn_loss/pos_accuracy",
+        "fastrcnn_losses/label_metrics/fg_accuracy",
+        "fastrcnn_losses/label_metrics/false_negative",
+    }
+    assert len(evaluation["values"]) == 12
+    assert (train["step"], train["epoch"]) == (1, round(4 / 48, 6))
+    assert (evaluation["step"], evaluation["epoch"]) == (12, 1)
+
+
+def test_training_learns(one_rank: Any) -> None:
+    losses = list(one_rank.train_values("total_loss").values())
+    assert sum(losses[-3:]) < 0.95 * sum(losses[:3])
+
+
+@pytest.mark.parametrize("kept", [5, 10, 12])
+def test_a_resumed_run_is_the_unbroken_one_bit_for_bit(
+    kept: int,
+    one_rank: Any,
+    shapes: TrainChannel,
+    tiny: Any,
+    tmp_path: Path,
+    train_in_process: TrainHere,
+) -> None:
+    """As after a kill: a later checkpoint is missing, lines of metrics after it are there."""
+    shutil.copytree(one_rank.channel.root, tmp_path, dirs_exist_ok=True)
+    for path in LogChannel(tmp_path).checkpoints.glob("step-*.pt"):
+        if int(path.stem.removeprefix("step-")) > kept:
+            path.unlink()
+    LogChannel(tmp_path).model.unlink()
+    resumed = train_in_process(shapes, tmp_path, tiny(checkpoint_period=5))
+    for name in ("total_loss", "learning_rate"):
+        assert resumed.train_values(name) == one_rank.train_values(name)
+    assert_same_weights(resumed, one_rank)
+    assert [line["step"] for line in resumed.lines()] == [*range(1, 13), 12] + [12] * (kept == 12)
+
+
+def test_a_request_to_stop_ends_after_the_step_with_a_checkpoint(
+    one_rank: Any,
+    shapes: TrainChannel,
+    tiny: Any,
+    tmp_path: Path,
+    train_in_process: TrainHere,
+    monkeypatch: pytest.MonkeyPatch,
+    stop: Any,
+) -> None:
+    take = Stepper.take
+
+    def ask_in_step_three(self: Stepper, batch: Batch, **given: Any) -> Any:
+        calls.append(1)
+        stop.is_requested = len(calls) == 3
+        return take(self, batch, **{**given, "is_stop_requested": stop.is_requested})
+
+    calls: list[int] = []
+    monkeypatch.setattr(Stepper, "take", ask_in_step_three)
+    stopped = train_in_process(shapes, tmp_path, tiny(checkpoint_period=5), stop)
+    assert stopped.ending == "checkpointed"
+    assert list(stopped.train_values("total_loss")) == [1, 2, 3]
+    resumed = train_in_process(shapes, tmp_path, tiny(checkpoint_period=5))
+    assert resumed.ending == "completed"
+    assert_same_weights(resumed, one_rank)
+
+
+def test_a_request_to_stop_during_evaluation_is_obeyed_and_evaluation_made_up_for(
+    shapes: TrainChannel, tiny: Any, tmp_path: Path, train_in_process: TrainHere, stop: Any
+) -> None:
+    hyperparameters = tiny(images_per_epoch=4, log_period=100)
+    stop.is_requested = True
+    assert train_in_process(shapes, tmp_path, hyperparameters, stop).ending == "checkpointed"
+    stop.is_requested = False
+    resumed = train_in_process(shapes, tmp_path, hyperparameters, stop)
+    assert [line["kind"] for line in resumed.lines()] == ["train", "evaluation"]
+
+
+def test_a_loss_that_is_not_finite_stops_before_the_step_and_names_the_pictures(
+    shapes: TrainChannel,
+    tiny: Any,
+    tmp_path: Path,
+    train_in_process: TrainHere,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    from training.maskrcnn.model import roi_heads
+
+    calls: list[int] = []
+    true_losses = roi_heads.mask_losses
+
+    def spoil(*args: Any) -> Any:
+        calls.append(1)
+        losses = true_losses(*args)
+        if len(calls) == 4:
+            losses["maskrcnn_loss/maskrcnn_loss"].sum.data.fill_(float("nan"))
+        return losses
+
+    monkeypatch.setattr(roi_heads, "mask_losses", spoil)
+    with pytest.raises(JobFailed) as failed:
+        train_in_process(shapes, tmp_path, tiny(checkpoint_period=1))
+    message = str(failed.value)
+    assert "maskrcnn_loss/maskrcnn_loss is not finite" in message
+    assert message.count("train2017/") == 4
+    checkpoints = sorted(LogChannel(tmp_path).checkpoints.glob("step-*.pt"))
+    assert checkpoints[-1].name == "step-00000003.pt"
+
+
+def test_too_many_broken_pictures_stop_the_run(
+    shapes: TrainChannel, tiny: Any, tmp_path: Path, train_in_process: TrainHere
+) -> None:
+    data = TrainChannel(tmp_path / "data")
+    shutil.copytree(shapes.root, data.root)
+    files = sorted(data.images("train2017").iterdir())
+    for file in files[:3]:
+        file.write_bytes(file.read_bytes()[:400])
+    allowed = train_in_process(data, tmp_path / "log", tiny(max_broken_pictures=3))
+    assert allowed.ending == "completed"
+    with pytest.raises(JobFailed, match=r"pictures cannot be used, more than max_broken_pictures"):
+        train_in_process(data, tmp_path / "log2", tiny(max_broken_pictures=1))
+
+
+def test_a_checkpoint_of_another_model_is_refused(
+    one_rank: Any, shapes: TrainChannel, tiny: Any, tmp_path: Path, train_in_process: TrainHere
+) -> None:
+    shutil.copytree(one_rank.channel.root, tmp_path, dirs_exist_ok=True)
+    with pytest.raises(JobFailed, match="belong to another model; give another --log-dir"):
+        train_in_process(shapes, tmp_path, tiny(fpn_channels=24))
+
+
+def test_several_splits_are_evaluated_under_names_of_their_own(
+    shapes: TrainChannel, tiny: Any, tmp_path: Path, train_in_process: TrainHere
+) -> None:
+    run = train_in_process(shapes, tmp_path, tiny(images_per_epoch=4, data_val="val2017,train2017"))
+    first, second = (line["values"] for line in run.lines() if line["kind"] == "evaluation")
+    assert "mAP(segm)/IoU=0.5" in first
+    assert "mAP(segm)/IoU=0.5@train2017" in second
+
+
+def test_training_on_the_coco_layout_works_in_bf16_with_adamw_and_clipping(
+    shapes: TrainChannel, tiny: Any, tmp_path: Path, train_in_process: TrainHere
+) -> None:
+    run = train_in_process(
+        shapes,
+        tmp_path,
+        tiny(
+            precision="bf16",
+            optimizer="adamw",
+            base_learning_rate=1e-3,
+            gradient_clip=1,
+            batch_norm="GN",
+            images_per_epoch=8,
+            image_short_sides=[48, 64],
+        ),
+    )
+    assert run.ending == "completed"

@@ -1,0 +1,111 @@
+"""Checkpoints that survive being killed at any moment and a full disk.
+
+One is `step-00001200.pt` with a checksum in `step-00001200.pt.sha256`, which `sha256sum -c` reads.
+Each is written aside, flushed and renamed, the checksum first: a checkpoint counts from the moment
+its own rename is done. No generator's state is in it, since every random choice follows from the
+seed and the position (`training.maskrcnn.data`).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from training.errors import JobFailed
+from training.maskrcnn.files import sync_folder, write_atomically
+
+State = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class CheckpointFolder:
+    """The checkpoints of one job."""
+
+    folder: Path
+    keep: int
+    """How many to keep, the newest."""
+
+    def save(self, state: State, *, step: int) -> Path:
+        """Write a checkpoint, then remove those that are too old.
+
+        Raises:
+            JobFailed: It cannot be written. The checkpoints before it are still there.
+        """
+        path = self.folder / f"step-{step:08}.pt"
+        buffer = io.BytesIO()
+        torch.save(state, buffer)
+        data = buffer.getvalue()
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            self._remove_unfinished()
+            checksum = f"{hashlib.sha256(data).hexdigest()}  {path.name}\n"
+            write_atomically(_checksum_path(path), checksum.encode())
+            write_atomically(path, data)
+            self._remove_old()
+        except OSError as error:
+            newest = next(iter(self._newest_first()), None)
+            kept = f"{newest.name} is still there" if newest else "there is none before it"
+            raise JobFailed(
+                f"{path}: checkpoint of {len(data) / 2**20:.0f} MiB cannot be written "
+                f"({error.strerror}); {kept}. Make room and run the same job again with resume"
+            ) from error
+        return path
+
+    def load_newest(self, warn: Callable[[str], None]) -> State | None:
+        """Return the newest checkpoint that is whole, or None where there is none.
+
+        Args:
+            warn: Told of each checkpoint that is passed over.
+        """
+        for path in self._newest_first():
+            try:
+                return read_checkpoint(path)
+            except JobFailed as error:
+                warn(f"{error}; trying the one before it")
+        return None
+
+    def _newest_first(self) -> list[Path]:
+        return sorted(self.folder.glob("step-*.pt"), reverse=True)
+
+    def _remove_old(self) -> None:
+        for path in self._newest_first()[self.keep :]:
+            path.unlink()
+            _checksum_path(path).unlink(missing_ok=True)
+        sync_folder(self.folder)
+
+    def _remove_unfinished(self) -> None:
+        """Remove what a killed save left."""
+        for path in self.folder.glob(".step-*.tmp"):
+            path.unlink()
+        for path in self.folder.glob("step-*.pt.sha256"):
+            if not path.with_suffix("").exists():
+                path.unlink()
+
+
+def read_checkpoint(path: Path) -> State:
+    """Read one checkpoint and check it against its checksum.
+
+    Raises:
+        JobFailed: It cannot be read, is damaged or holds other things than tensors and numbers.
+    """
+    try:
+        data = path.read_bytes()
+        expected = _checksum_path(path).read_text(encoding="ascii").split()[0]
+        if hashlib.sha256(data).hexdigest() != expected:
+            raise JobFailed(f"{path}: damaged, its checksum differs from {path.name}.sha256")
+        state: State = torch.load(io.BytesIO(data), map_location="cpu", weights_only=True)
+    except JobFailed:
+        raise
+    except Exception as error:  # torch.load raises many kinds
+        raise JobFailed(f"{path}: cannot be read ({error})") from error
+    return state
+
+
+def _checksum_path(path: Path) -> Path:
+    return path.with_name(f"{path.name}.sha256")

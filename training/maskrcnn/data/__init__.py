@@ -1,0 +1,1 @@
+"""From a data set in COCO's layout to batches of tensors."""

@@ -1,0 +1,115 @@
+"""Records to pictures with targets."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.utils.data import Dataset
+
+from training.errors import JobFailed
+from training.maskrcnn.data import masks
+from training.maskrcnn.data.batch import Picture, Target
+from training.maskrcnn.data.coco import Record
+from training.maskrcnn.data.pictures import (
+    BrokenPicture,
+    decode,
+    resize,
+    resized_size,
+    to_tensor,
+)
+from training.maskrcnn.data.sampler import Draw
+from training.maskrcnn.hyperparameters import Hyperparameters
+
+
+class TrainingPictures(Dataset[Picture]):
+    """Pictures at a random size, some mirrored, each with its target.
+
+    What is random about a picture follows from the seed, the pass over the data and the picture:
+    no generator is carried along, so that resuming and another number of ranks change nothing.
+    """
+
+    def __init__(self, records: Sequence[Record], hyperparameters: Hyperparameters) -> None:
+        self._records = records
+        self._hyperparameters = hyperparameters
+
+    def __getitem__(self, draw: Draw) -> Picture:
+        """Return the picture, or the next one that can be decoded."""
+        broken: list[str] = []
+        # One more than the limit on broken pictures: then the run stops anyway.
+        for offset in range(self._hyperparameters.max_broken_pictures + 1):
+            index = (draw.record + offset) % len(self._records)
+            try:
+                return self._load(index, draw.data_pass, tuple(broken))
+            except BrokenPicture as error:
+                broken.append(str(error))
+        raise JobFailed(
+            f"more than max_broken_pictures {self._hyperparameters.max_broken_pictures} pictures "
+            f"in a row cannot be used: {broken[0]}"
+        )
+
+    def _load(self, index: int, data_pass: int, broken: tuple[str, ...]) -> Picture:
+        record = self._records[index]
+        random = np.random.default_rng([self._hyperparameters.seed, data_pass, index])
+        size = resized_size(
+            (record.height, record.width),
+            short_side=int(random.choice(self._hyperparameters.image_short_sides)),
+            max_side=self._hyperparameters.image_max_side,
+        )
+        is_mirrored = bool(random.random() < self._hyperparameters.flip_probability)
+        pixels = resize(decode(record), size)
+        return Picture(
+            pixels=to_tensor(pixels[:, ::-1] if is_mirrored else pixels),
+            target=_make_target(record, size, is_mirrored, seed=int(random.integers(2**62))),
+            image_id=record.image_id,
+            file=str(record.file),
+            original_size=(record.height, record.width),
+            broken=broken,
+        )
+
+
+class EvaluationPictures:
+    """Pictures at one size, without targets."""
+
+    def __init__(self, records: Sequence[Record], hyperparameters: Hyperparameters) -> None:
+        self._records = records
+        self._short_side = max(hyperparameters.image_short_sides)
+        self._max_side = hyperparameters.image_max_side
+
+    def __len__(self) -> int:
+        return len(self._records)
+
+    def __getitem__(self, index: int) -> tuple[Record, Tensor]:
+        """Return a record and its pixels, (3, H, W) uint8.
+
+        Raises:
+            BrokenPicture: The file cannot be used.
+        """
+        record = self._records[index]
+        size = resized_size(
+            (record.height, record.width), short_side=self._short_side, max_side=self._max_side
+        )
+        return record, to_tensor(resize(decode(record), size))
+
+
+def _make_target(record: Record, size: tuple[int, int], is_mirrored: bool, *, seed: int) -> Target:
+    height, width = size
+    boxes = record.boxes * np.array(
+        [width / record.width, height / record.height] * 2, dtype=np.float32
+    )
+    if is_mirrored:
+        boxes[:, [0, 2]] = width - boxes[:, [2, 0]]
+    is_object = ~record.is_crowd
+    outlines = [outline for outline, keep in zip(record.outlines(), is_object, strict=True) if keep]
+    drawn = masks.draw(outlines, (record.height, record.width), size)
+    if is_mirrored:
+        drawn = np.ascontiguousarray(drawn[:, :, ::-1])
+    return Target(
+        boxes=torch.from_numpy(boxes[is_object]),
+        labels=torch.from_numpy(record.labels[is_object]),
+        masks=torch.from_numpy(drawn),
+        crowds=torch.from_numpy(boxes[record.is_crowd]),
+        seed=seed,
+    )

@@ -1,0 +1,30 @@
+"""What joins the ranks of a job, by name; an engine's library is imported when it is chosen."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import get_args
+
+from training.errors import UsageError
+from training.maskrcnn.engines.engine import Engine, EngineName
+
+MODULES = {name: f"training.maskrcnn.engines.{name}_engine" for name in get_args(EngineName)}
+
+
+def start_engine(name: str) -> Engine:
+    """Join the other ranks.
+
+    Raises:
+        UsageError: There is no such engine, or its library is not installed.
+    """
+    if name not in MODULES:
+        raise UsageError(f"--engine {name}: choose one of {', '.join(MODULES)}")
+    try:
+        module = import_module(MODULES[name])
+    except ImportError as error:
+        raise UsageError(
+            f"--engine {name}: cannot be imported ({error}). `make setup` installs it; "
+            "--engine torch needs nothing but torch"
+        ) from error
+    engine: Engine = module.start()
+    return engine

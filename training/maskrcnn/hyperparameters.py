@@ -1,0 +1,310 @@
+"""THE hyperparameters of the first-party trainer: names, types, ranges and defaults.
+
+The launcher checks a job with this model, the trainer reads its file with it. It imports neither
+torch nor anything slow. Values come as YAML or JSON has them, or as plain strings
+(`FreezeBN`, `True`, `[(16, 0.1), (20, 0.01), (24, None)]`), which is how SageMaker passes them.
+"""
+
+from __future__ import annotations
+
+import ast
+import difflib
+import json
+from collections.abc import Mapping
+from itertools import pairwise
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+    model_validator,
+)
+
+from training.errors import UsageError
+
+DEFAULT_LR_EPOCH_SCHEDULE = ((16, 0.1), (20, 0.01), (24, None))
+"""The reference's 24 epochs of COCO."""
+
+
+def _read_text(value: Any) -> Any:
+    """Turn a string into the value that it spells in JSON or Python; leave other things alone."""
+    if not isinstance(value, str):
+        return value
+    text = value.strip()
+    for read in (json.loads, ast.literal_eval):
+        try:
+            return read(text)
+        except (ValueError, SyntaxError, MemoryError, RecursionError):
+            continue
+    return text
+
+
+def _read_word(value: Any) -> Any:
+    """Undo JSON quoting; a word that looks like another type stays a word."""
+    if not isinstance(value, str):
+        return value
+    text = value.strip()
+    return _read_text(text) if text[:1] in {'"', "'"} else text
+
+
+def _read_optional_word(value: Any) -> Any:
+    word = _read_word(value)
+    return None if word in ("None", "null", "") else word
+
+
+def _read_norm(value: Any) -> Any:
+    """YAML's null means the choice that is spelled `None`."""
+    word = _read_word(value)
+    return "None" if word is None else word
+
+
+def _read_names(value: Any) -> Any:
+    """Read `a`, `a,b`, `["a", "b"]` or a list as a list of names."""
+    value = _read_text(value)
+    return [name.strip() for name in value.split(",")] if isinstance(value, str) else value
+
+
+def _read_list(value: Any) -> Any:
+    """Read a list; one number stands for a list of one."""
+    value = _read_text(value)
+    return [value] if isinstance(value, int | float) else value
+
+
+def _only_true(meaning: str) -> BeforeValidator:
+    def check(value: Any) -> Any:
+        value = _read_text(value)
+        if value is not True:
+            raise ValueError(f"only True is allowed: {meaning}")
+        return value
+
+    return BeforeValidator(check)
+
+
+def _check_lr_schedule(steps: tuple[int, ...]) -> tuple[int, ...]:
+    if any(later <= earlier for earlier, later in pairwise(steps)):
+        raise ValueError("the steps must increase, for example [240000, 320000, 360000]")
+    return steps
+
+
+def _check_lr_epoch_schedule(
+    pairs: tuple[tuple[int, float | None], ...],
+) -> tuple[tuple[int, float | None], ...]:
+    example = "for example [(16, 0.1), (20, 0.01), (24, None)]"
+    if any(later[0] <= earlier[0] for earlier, later in pairwise(pairs)):
+        raise ValueError(f"the epochs must increase, {example}")
+    multipliers = [multiplier for _, multiplier in pairs]
+    if multipliers[-1] is not None or None in multipliers[:-1]:
+        raise ValueError(f"the last pair, and only that, has None and ends training, {example}")
+    return pairs
+
+
+TEXT = BeforeValidator(_read_text)
+WORD = BeforeValidator(_read_word)
+
+# Each name below is a type of value; strict, so that True is no 1 and 1.5 no 1.
+Int = Annotated[int, Field(strict=True), TEXT]
+Float = Annotated[float, Field(strict=True, allow_inf_nan=False), TEXT]
+OptionalCount = Annotated[Annotated[int, Field(strict=True, ge=1)] | None, TEXT]
+OptionalLayers = Annotated[Annotated[int, Field(strict=True, ge=0, le=5)] | None, TEXT]
+OptionalLimit = Annotated[
+    Annotated[float, Field(strict=True, gt=0, allow_inf_nan=False)] | None, TEXT
+]
+OptionalWord = Annotated[str | None, BeforeValidator(_read_optional_word)]
+Count = Annotated[Int, Field(ge=1)]
+Channels = Annotated[Int, Field(ge=8, multiple_of=8)]
+Fraction = Annotated[Float, Field(ge=0, le=1)]
+Counts = Annotated[tuple[Count, ...], Field(min_length=1), BeforeValidator(_read_list)]
+Floats = Annotated[tuple[Annotated[Float, Field(gt=0)], ...], BeforeValidator(_read_list)]
+Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]*$")]
+Names = Annotated[tuple[Name, ...], Field(min_length=1), BeforeValidator(_read_names)]
+Multiplier = Annotated[float, Field(strict=True, gt=0, allow_inf_nan=False)]
+LrSchedule = Annotated[tuple[Count, ...], Field(min_length=1), AfterValidator(_check_lr_schedule)]
+LrEpochSchedule = Annotated[
+    tuple[tuple[Count, Multiplier | None], ...],
+    Field(min_length=1),
+    AfterValidator(_check_lr_epoch_schedule),
+]
+
+
+class Hyperparameters(BaseModel):
+    """Every knob of the trainer. Immutable; an unknown name is an error.
+
+    Give one of `lr_schedule` and `lr_epoch_schedule`; it also says how long training is. With
+    neither, `lr_epoch_schedule` has the reference's 24 epochs.
+    """
+
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", use_attribute_docstrings=True, validate_default=True
+    )
+
+    # Model
+    mode_fpn: Annotated[Literal[True], _only_true("the model has a feature pyramid")] = True
+    """A feature pyramid (FPN) on the backbone. Only True."""
+    mode_mask: Annotated[Literal[True], _only_true("the model predicts masks")] = True
+    """Predict masks as well as boxes. Only True."""
+    resnet_arch: Annotated[Literal["resnet18", "resnet50", "resnet101", "mobilenet"], WORD] = (
+        "resnet50"
+    )
+    """The backbone. `mobilenet` is MobileNetV3-Small, for trials on a CPU."""
+    batch_norm: Annotated[
+        Literal["FreezeBN", "SyncBN", "GN", "None"], BeforeValidator(_read_norm)
+    ] = "FreezeBN"
+    """FreezeBN: constants from `backbone_weights`. SyncBN: statistics over the pictures of all
+    ranks. GN: group norm, in pyramid and mask head too. None: batch norm over each rank's own
+    pictures."""
+    backbone_weights: OptionalWord = "torchvision"
+    """`torchvision` (its ImageNet weights, downloaded), a file (a path, or a name in the train
+    channel's `pretrained-models`), or None for random weights."""
+    load_model: OptionalWord = None
+    """Begin with the weights of this checkpoint or `model.pt`: a path, or a name in
+    `pretrained-models`. Box and mask outputs for other categories are begun anew."""
+    trainable_backbone_layers: OptionalLayers = None
+    """How many stages of the backbone, from the top, are trained. None: 3 with
+    `backbone_weights`, else all 5."""
+    fpn_channels: Channels = 256
+    """Channels of each level of the pyramid."""
+    box_head_channels: Channels = 1024
+    """Width of the box head's two hidden layers."""
+    mask_head_channels: Channels = 256
+    """Channels of the mask head's convolutions."""
+    mask_head_layers: Count = 4
+    """Number of 3x3 convolutions of the mask head."""
+    anchor_sizes: Annotated[Counts, Field(min_length=5, max_length=5)] = (32, 64, 128, 256, 512)
+    """Square root of the anchors' area on levels of stride 4, 8, 16, 32 and 64, in pixels of the
+    resized picture."""
+    anchor_aspect_ratios: Annotated[Floats, Field(min_length=1)] = (0.5, 1.0, 2.0)
+    """Height over width of the anchors."""
+    rpn_batch_per_image: Count = 256
+    """Anchors of a picture that the proposal losses see."""
+    rpn_pre_nms_train: Count = 2000
+    """Proposals a level that enter non-maximum suppression, in training."""
+    rpn_post_nms_train: Count = 2000
+    """Proposals a picture that leave it, in training."""
+    rpn_pre_nms_test: Count = 1000
+    """The same before suppression, in evaluation."""
+    rpn_post_nms_test: Count = 1000
+    """The same after suppression, in evaluation."""
+    roi_batch_per_image: Count = 512
+    """Proposals of a picture that the box losses see; at most a quarter are foreground."""
+    score_threshold: Fraction = 0.05
+    """Detections with a lower score are dropped."""
+    detections_per_image: Count = 100
+    """At most this many detections of a picture, the best first."""
+
+    # Data
+    data_train: Names = ("train2017",)
+    """Splits to train on, together."""
+    data_val: Names = ("val2017",)
+    """Splits to evaluate, one after the other."""
+    images_per_epoch: OptionalCount = None
+    """Pictures in what is called an epoch. None: the number of pictures trained on."""
+    image_short_sides: Counts = (800,)
+    """A picture is scaled so that its short side is one of these, drawn each time; pixels.
+    Evaluation takes the largest."""
+    image_max_side: Count = 1333
+    """The long side is at most this; pixels."""
+    flip_probability: Fraction = 0.5
+    """Share of the training pictures that are mirrored left to right."""
+    empty_pictures: Annotated[Literal["skip", "train"], WORD] = "skip"
+    """Pictures without an object to train on: leave out, as the reference does, or train on
+    their background."""
+    bad_annotations: Annotated[Literal["skip", "stop"], WORD] = "skip"
+    """Boxes without area or out of the frame, unusable outlines: skip and count, or stop."""
+    max_broken_pictures: Annotated[Int, Field(ge=0)] = 10
+    """Pictures that cannot be decoded are replaced by others; with more of them the job fails."""
+    num_workers: Annotated[Int, Field(ge=0, le=64)] = 4
+    """Processes of each rank that load pictures. 0: the rank loads them itself."""
+
+    # Schedule and optimizer
+    batch_size_per_gpu: Count = 4
+    """Pictures of one rank in one step."""
+    precision: Annotated[Literal["fp32", "bf16", "fp16"], WORD] = "bf16"
+    """Arithmetic of the network. bf16 and fp16 are mixed with fp32; fp16 needs a GPU."""
+    lr_schedule: Annotated[LrSchedule | None, TEXT] = None
+    """Steps at which the rate falls to a tenth, the last of them the end: in steps of 8 pictures
+    (TensorPack's convention, one picture on each of 8 GPUs), whatever the batch is."""
+    lr_epoch_schedule: Annotated[LrEpochSchedule | None, TEXT] = None
+    """Pairs of an epoch and the multiple of the base rate from there on; the last pair has None
+    and ends the training."""
+    base_learning_rate: Annotated[Float, Field(gt=0)] = 0.01
+    """Learning rate at `reference_batch_size`; it grows in proportion to the global batch."""
+    reference_batch_size: Count = 8
+    """Global batch, in pictures, at which the rate is `base_learning_rate`."""
+    warmup_steps: Annotated[Int, Field(ge=0)] = 1000
+    """Steps in which the rate grows linearly to its value; not converted."""
+    warmup_factor: Fraction = 0.33
+    """Share of the rate with which the first step begins."""
+    optimizer: Annotated[Literal["sgd", "adamw"], WORD] = "sgd"
+    momentum: Annotated[Float, Field(ge=0, lt=1)] = 0.9
+    """Momentum of sgd; the first beta of adamw."""
+    weight_decay: Annotated[Float, Field(ge=0)] = 1e-4
+    """Of weights only: biases and norms do not decay."""
+    gradient_clip: OptionalLimit = None
+    """Largest norm of the gradient of all parameters together. None: no limit."""
+    seed: Annotated[Int, Field(ge=0, lt=2**32)] = 0
+    """Of initial weights, order of pictures, augmentation and sampling."""
+
+    # Periods
+    eval_period: Count = 1
+    """Epochs between evaluations; the end is always evaluated."""
+    log_period: Count = 20
+    """Steps between lines of metrics."""
+    checkpoint_period: OptionalCount = None
+    """Steps between checkpoints. None: at the end of each epoch."""
+    keep_checkpoints: Count = 3
+    """Checkpoints that are kept, the newest."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _default_schedule(cls, values: Any) -> Any:
+        if not isinstance(values, Mapping):
+            return values
+        schedules = ("lr_schedule", "lr_epoch_schedule")
+        if any(_read_text(values.get(name)) is not None for name in schedules):
+            return values
+        return {**values, "lr_epoch_schedule": DEFAULT_LR_EPOCH_SCHEDULE}
+
+    @model_validator(mode="after")
+    def _check_together(self) -> Self:
+        if self.lr_schedule is not None and self.lr_epoch_schedule is not None:
+            raise ValueError("lr_schedule and lr_epoch_schedule: give one, not both")
+        if self.image_max_side < max(self.image_short_sides):
+            raise ValueError(
+                f"image_max_side {self.image_max_side} is less than the largest of "
+                f"image_short_sides, {max(self.image_short_sides)}; raise it"
+            )
+        if self.batch_norm == "GN" and self.backbone_weights == "torchvision":
+            raise ValueError(
+                "backbone_weights: torchvision's weights belong to batch norm; with batch_norm GN "
+                "give None or a file with weights for group norm"
+            )
+        return self
+
+
+def read_hyperparameters(values: Any, *, source: str) -> Hyperparameters:
+    """Check a map of names to values.
+
+    Raises:
+        UsageError: One line for each value that is wrong: place, name, value, what is allowed.
+    """
+    if not isinstance(values, Mapping):
+        raise UsageError(f"{source}: expected a map of hyperparameter names to values")
+    try:
+        return Hyperparameters.model_validate(dict(values))
+    except ValidationError as error:
+        lines = [_describe(problem) for problem in error.errors(include_url=False)]
+        raise UsageError("\n".join(f"{source}: {line}" for line in lines)) from error
+
+
+def _describe(problem: Any) -> str:
+    name = ".".join(str(part) for part in problem["loc"])
+    message = str(problem["msg"]).removeprefix("Value error, ")
+    if problem["type"] == "extra_forbidden":
+        close = difflib.get_close_matches(name, Hyperparameters.model_fields, n=1)
+        hint = f"did you mean {close[0]}?" if close else "see docs/reference.md for the names"
+        return f"{name}: no such hyperparameter; {hint}"
+    return f"{name}: {problem['input']!r}: {message}" if name else message

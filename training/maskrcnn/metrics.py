@@ -1,0 +1,95 @@
+"""Metrics for people and programs: stdout, metrics.jsonl and TensorBoard; nothing on other ranks.
+
+On stdout each metric is a line `name: value`, where CloudWatch and SageMaker find it with the
+regular expression `.*NAME:\\s*(\\S+).*`.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Mapping
+from typing import Literal, Protocol
+
+from training.cli import log
+from training.layout import LogChannel
+from training.maskrcnn.files import write_atomically
+
+Kind = Literal["train", "evaluation"]
+
+
+class Recorder(Protocol):
+    """Takes metrics and messages."""
+
+    def record(self, kind: Kind, values: Mapping[str, float], *, step: int, epoch: float) -> None:
+        """Take metrics after so many steps and epochs."""
+
+    def say(self, message: str) -> None:
+        """Show a line of progress."""
+
+    def close(self) -> None:
+        """Write out what is buffered."""
+
+
+class NullRecorder:
+    """Of the ranks that stay silent."""
+
+    def record(self, kind: Kind, values: Mapping[str, float], *, step: int, epoch: float) -> None:
+        pass
+
+    def say(self, message: str) -> None:
+        pass
+
+    def close(self) -> None:
+        pass
+
+
+class FileRecorder:
+    """Of rank 0."""
+
+    def __init__(self, channel: LogChannel, *, step: int) -> None:
+        """Go on after a step; what was recorded later belongs to steps that are taken again."""
+        # Takes seconds and is of no use to the other ranks.
+        from torch.utils.tensorboard import SummaryWriter
+
+        _drop_later_lines(channel, step)
+        self._lines = channel.metrics.open("a", encoding="utf-8")
+        self._events = SummaryWriter(str(channel.events), purge_step=step + 1)
+
+    def record(self, kind: Kind, values: Mapping[str, float], *, step: int, epoch: float) -> None:
+        for name, value in values.items():
+            print(f"{name}: {value:.6g}")  # noqa: T201 (stdout is where metrics are read from)
+            self._events.add_scalar(name, value, step)
+        # Seen at once, through a pipe too.
+        print(end="", flush=True)  # noqa: T201
+        self._events.flush()
+        line = {
+            "kind": kind,
+            "step": step,
+            "epoch": round(epoch, 6),
+            "time_s": round(time.time(), 3),
+            "values": dict(values),
+        }
+        self._lines.write(json.dumps(line) + "\n")
+        self._lines.flush()
+
+    def say(self, message: str) -> None:
+        log.print(message, markup=False)
+
+    def close(self) -> None:
+        self._lines.close()
+        self._events.close()
+
+
+def _drop_later_lines(channel: LogChannel, step: int) -> None:
+    """Remove the lines after a step, and a last one that was cut off."""
+    if not channel.metrics.exists():
+        return
+    kept = []
+    for line in channel.metrics.read_text(encoding="utf-8").splitlines():
+        try:
+            if json.loads(line)["step"] <= step:
+                kept.append(line + "\n")
+        except (ValueError, KeyError, TypeError):
+            continue
+    write_atomically(channel.metrics, "".join(kept).encode())

@@ -1,0 +1,1 @@
+"""The network: backbone and pyramid, proposals, box and mask heads, and their losses."""

@@ -1,0 +1,33 @@
+# Thin targets: what they do is in toolchain/, demo/ and tests/.
+PYTHON ?= $(or $(shell command -v python3.11),python3)
+VENV := .venv/bin/python
+
+.PHONY: help setup demo test soak bench lint clean
+
+help: ## list the targets
+	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 8
+
+setup: ## make this machine ready for everything below
+	$(PYTHON) -m toolchain setup
+
+demo: ## from a fresh clone to trained models and their reports, on local AWS
+	$(PYTHON) -m toolchain setup --for demo
+	$(VENV) -m demo
+
+test: setup lint ## all tests but the long ones
+	$(VENV) -m pytest -m "not soak" -n 2
+
+soak: setup ## the long tests
+	$(VENV) -m pytest -m soak
+
+bench: setup ## how fast the command lines, synth and training are
+	$(VENV) -m bench
+
+lint: ## style and types
+	$(VENV) -m ruff check && $(VENV) -m ruff format --check
+	$(VENV) -m mypy stacks training localaws toolchain demo app.py
+
+clean: ## remove what set-up made here; runs, local AWS and the wheel cache stay
+	rm -rf .venv/pyvenv.cfg .venv node_modules cdk.out .mypy_cache .ruff_cache .pytest_cache .hypothesis
+
+.NOTPARALLEL:

@@ -9,9 +9,9 @@ import typer
 
 from localaws import process
 from localaws.environment import ACCOUNT_ID, DEFAULT_REGION, as_shell, variables
-from localaws.folders import StateDirectory
+from localaws.folders import DEFAULT_STATE_DIR, StateDirectory
 from training.cli import Format, FormatOption, log, new_app, print_json, result, run
-from training.errors import AwsError
+from training.errors import AwsError, UsageError
 
 app = new_app("A local AWS for development: nothing in it leaves this machine or costs anything.")
 
@@ -19,9 +19,12 @@ DEFAULT_PORT = 5566
 
 StateDirOption = Annotated[
     Path,
-    typer.Option("--state-dir", help="Folder of this local AWS: its state, file systems and log."),
+    typer.Option(
+        "--state-dir",
+        help="Folder of this local AWS: its state, file systems and log.",
+        show_default=".localaws in the project",
+    ),
 ]
-DEFAULT_STATE_DIR = Path(".localaws")
 
 
 @app.command()
@@ -43,6 +46,11 @@ def start(
             process.discard(directory)
         server = process.start(directory, port)
         log.print('Local AWS is ready. Use it: eval "$(python -m localaws env)"')
+    elif discard:
+        raise UsageError(
+            f"--discard: a local AWS runs in {directory.root}. Stop it first: "
+            "python -m localaws stop --discard"
+        )
     else:
         log.print("Local AWS is already running.")
     if output is Format.JSON:

@@ -5,6 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+PROJECT_ROOT = Path(__file__).parents[1]
+
+DEFAULT_STATE_DIR = PROJECT_ROOT / ".localaws"
+
 
 @dataclass(frozen=True)
 class StateDirectory:

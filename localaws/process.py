@@ -17,15 +17,13 @@ from urllib.request import ProxyHandler, build_opener
 
 import psutil
 
-from localaws.folders import StateDirectory
+from localaws.folders import PROJECT_ROOT, StateDirectory
 from localaws.gateway import STATUS_PATH
 from training.errors import AwsError, ExitCode, UsageError
 
 START_TIMEOUT_S = 60.0
 STOP_TIMEOUT_S = 120.0
 """Saving writes every object of every bucket."""
-
-_PROJECT_ROOT = Path(__file__).parents[1]
 
 
 @dataclass(frozen=True)
@@ -78,7 +76,7 @@ def start(directory: StateDirectory, port: int) -> Server:
         begin = log.tell()
         process = subprocess.Popen(
             [sys.executable, "-m", "localaws.server", str(directory.root), str(port)],
-            cwd=_PROJECT_ROOT,
+            cwd=PROJECT_ROOT,
             env=_clean_environment(),
             stdin=subprocess.DEVNULL,
             stdout=log,

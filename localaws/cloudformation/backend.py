@@ -172,6 +172,13 @@ class StackBackend(CloudFormationBackend):
         stack.set_status("DELETE_COMPLETE")
         self.deleted_stacks[stack.stack_id] = self.stacks.pop(stack.stack_id)
 
+    def create_change_set(
+        self, stack_name: str, change_set_name: str, template: str, *args: Any, **kwargs: Any
+    ) -> tuple[str, str]:
+        # First: moto would leave an empty stack behind.
+        self._check(template)
+        return super().create_change_set(stack_name, change_set_name, template, *args, **kwargs)
+
     def execute_change_set(self, change_set_name: str, stack_name: str | None = None) -> None:
         with _one_at_a_time:
             change_set = self.find_change_set(change_set_name, stack_name)

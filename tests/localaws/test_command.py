@@ -47,6 +47,9 @@ def test_second_start_of_a_state_directory_answers_with_the_first(shared: LocalA
     again = localaws("start", "--port", "0", "--state-dir", shared.state_dir)
     assert again.stdout.strip() == shared.endpoint
     assert "already running" in again.stderr
+    refused = localaws("start", "--discard", "--state-dir", shared.state_dir, check=False)
+    assert refused.returncode == 2
+    assert "localaws stop --discard" in refused.stderr
 
 
 def test_listens_on_this_machine_only(shared: LocalAws) -> None:

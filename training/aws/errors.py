@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from training.errors import AwsError
@@ -12,30 +12,33 @@ from training.errors import AwsError
 if TYPE_CHECKING:
     from botocore.exceptions import BotoCoreError, ClientError
 
+_PERMISSION = "Your identity lacks this permission; ask for it, or use another profile"
+_LOGIN = "The credentials have expired: log in again (aws sso login)"
+_KEY = "The access key is not known: check the credentials (aws configure)"
+_REGION = "This is in another region: set AWS_REGION to that one"
+_SLOWER = "AWS asks for fewer requests: wait a minute and run the command again"
+
 _REMEDIES = {
-    "AccessDenied": "Your identity lacks this permission; ask for it, or use another profile",
-    "UnauthorizedOperation": "Your identity lacks this permission; ask for it, or use another "
-    "profile",
-    "ExpiredToken": "The credentials have expired: log in again (aws sso login)",
+    "AccessDenied": _PERMISSION,
+    "UnauthorizedOperation": _PERMISSION,
+    "ExpiredToken": _LOGIN,
     "RequestExpired": "The request came too late: check this machine's clock, or log in again",
     "SignatureDoesNotMatch": "The secret key is wrong: check the credentials (aws configure)",
-    "InvalidClientTokenId": "The access key is not known: check the credentials (aws configure)",
-    "UnrecognizedClient": "The access key is not known: check the credentials (aws configure)",
-    "InvalidAccessKeyId": "The access key is not known: check the credentials (aws configure)",
+    "InvalidClientTokenId": _KEY,
+    "UnrecognizedClient": _KEY,
+    "InvalidAccessKeyId": _KEY,
     "OptInRequired": "The account has not enabled this region: choose another (AWS_REGION)",
-    "PermanentRedirect": "The bucket is in another region: set AWS_REGION to that one",
-    "AuthorizationHeaderMalformed": "The request was made for another region: set AWS_REGION to "
-    "the resource's",
-    "IllegalLocationConstraintException": "The bucket is in another region: set AWS_REGION to "
-    "that one",
-    "Throttling": "AWS asks for fewer requests: wait a minute and run the command again",
-    "TooManyRequestsException": "AWS asks for fewer requests: wait a minute and run the command "
-    "again",
-    "RequestLimitExceeded": "AWS asks for fewer requests: wait a minute and run the command again",
-    "SlowDown": "AWS asks for fewer requests: wait a minute and run the command again",
+    "PermanentRedirect": _REGION,
+    "AuthorizationHeaderMalformed": _REGION,
+    "IllegalLocationConstraint": _REGION,
+    "Throttling": _SLOWER,
+    "Throttled": _SLOWER,
+    "TooManyRequests": _SLOWER,
+    "RequestLimitExceeded": _SLOWER,
+    "SlowDown": _SLOWER,
     "NotImplemented": "A local AWS has only what this project uses",
 }
-"""By error code; services end the same code in `Exception`, `ed` or nothing."""
+"""By error code; some services end it in `Exception`."""
 
 
 class AwsRefused(AwsError):
@@ -90,7 +93,7 @@ def refusal(error: ClientError) -> AwsRefused:
 
 
 def _remedy(code: str) -> str | None:
-    for suffix in ("", "Exception", "edException"):
+    for suffix in ("", "Exception"):
         if code.endswith(suffix) and (remedy := _REMEDIES.get(code.removesuffix(suffix))):
             return remedy
     return None
@@ -99,23 +102,23 @@ def _remedy(code: str) -> str | None:
 def _no_answer(error: BotoCoreError) -> AwsError:
     from botocore import exceptions
 
-    if isinstance(error, (exceptions.NoCredentialsError, exceptions.PartialCredentialsError)):
+    if isinstance(error, exceptions.NoCredentialsError | exceptions.PartialCredentialsError):
         return NoCredentials(
             f"{error}. Log in (aws configure, aws sso login), set AWS_PROFILE, or use a local AWS: "
             'eval "$(python -m localaws env)"'
         )
-    if isinstance(error, (exceptions.NoRegionError,)):
+    if isinstance(error, exceptions.NoRegionError):
         return NoCredentials("No region is set. Set AWS_REGION, for example AWS_REGION=us-east-1")
     if isinstance(error, exceptions.ProfileNotFound):
         return NoCredentials(f"{error}. Profiles are in ~/.aws/config; set AWS_PROFILE to one")
     if isinstance(error, exceptions.TokenRetrievalError | exceptions.SSOError):
         return NoCredentials(f"{error}. Log in again: aws sso login")
-    if isinstance(error, exceptions.HTTPClientError):
+    if isinstance(error, exceptions.ConnectionError | exceptions.HTTPClientError):
         return _unreachable(error)
     return AwsError(str(error))
 
 
-def _unreachable(error: Any) -> AwsUnreachable:
+def _unreachable(error: BotoCoreError) -> AwsUnreachable:
     # `endpoint_url` is there for every connection error of botocore that has one.
     endpoint = str(error.kwargs.get("endpoint_url", "AWS"))
     host = urlsplit(endpoint).hostname or ""

@@ -95,7 +95,7 @@ def test_local_endpoint_that_does_not_run_says_how_to_start_it() -> None:
     ],
 )
 def test_endpoint_that_cannot_be_reached_points_at_the_network(error: Exception) -> None:
-    with pytest.raises(AwsUnreachable, match=r"cannot be reached .* HTTPS_PROXY"), translated():
+    with pytest.raises(AwsUnreachable, match=r"cannot be reached .*HTTPS_PROXY"), translated():
         raise error
 
 

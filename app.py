@@ -47,8 +47,8 @@ def build_app(
         context={**defaults, **(context or {})},
         outdir=outdir,
         post_cli_context=REPORT_ELSEWHERE,
-        # It takes twice the time of everything else here, on templates that the tests have put
-        # through it and through cfn-lint already, for each kind of setting.
+        # It takes twice the time of everything else here. The tests put templates through it,
+        # and those of each kind of setting through cfn-lint.
         builtin_cloud_formation_validation=False,
     )
     settings = Settings.from_context(app.node.get_all_context())

@@ -11,6 +11,8 @@ def write_outputs(stack: Stack, outputs: Contract) -> None:
     The fields hold CDK tokens: strings that become `Ref`, `Fn::GetAtt` or `Fn::Join` at synth.
     """
     if stack.stack_name != outputs.STACK:
-        raise ValueError(f"{type(outputs).__name__} belongs to {outputs.STACK}, not {stack}")
+        raise ValueError(
+            f"{type(outputs).__name__} belongs to {outputs.STACK}, not {stack.stack_name}"
+        )
     for key, value in outputs.to_outputs().items():
         CfnOutput(stack, key, value=value)

@@ -7,6 +7,7 @@ checking needs neither network nor account.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from ipaddress import IPv4Network
 from typing import Annotated, Any, Literal, Self
@@ -27,6 +28,8 @@ from training.errors import UsageError
 
 ZONES = 3
 """Private subnets, each in a zone of its own."""
+
+ZONE_NAME = re.compile(r"(?P<region>[a-z]{2,3}(-[a-z]+)+-\d+)[a-z]")
 
 # fmt: off
 FLOW_LOG_RETENTION_DAYS = (
@@ -114,7 +117,10 @@ class Settings(BaseModel):
     """The folder of the file system that mirrors the bucket through an association."""
 
     fsx_zone: int = Field(default=1, ge=1, le=ZONES, description="1, 2 or 3")
-    """Which private subnet holds the file system: FSx for Lustre lives in one zone."""
+    """Which private subnet holds the file system: FSx for Lustre lives in one zone.
+
+    A change of this or of the deployment type makes a new file system: export the data first.
+    """
 
     fsx_removal: Literal["destroy", "retain"] = Field(
         default="destroy", description="destroy or retain"
@@ -154,7 +160,11 @@ class Settings(BaseModel):
     @field_validator("availability_zones")
     @classmethod
     def _zones_of_one_region(cls, zones: tuple[str, ...] | None) -> tuple[str, ...] | None:
-        if zones is not None and len({zone.rstrip("abcdefgh") for zone in zones}) != 1:
+        matches = [ZONE_NAME.fullmatch(zone) for zone in zones or ()]
+        regions = {match["region"] if match else None for match in matches}
+        if None in regions:
+            raise ValueError("they are not all names of zones")
+        if len(regions) > 1:
             raise ValueError("they are of different regions")
         return zones
 
@@ -206,8 +216,8 @@ class Settings(BaseModel):
         return SubnetPlan(public=self.public_subnet_cidr, private=self.private_subnet_cidrs)
 
     @property
-    def fsx_throughput(self) -> int | None:
-        """MB/s for each TiB; None where the deployment type fixes it."""
+    def effective_fsx_throughput_mbps_per_tib(self) -> int | None:
+        """None where the deployment type fixes it."""
         if self.fsx_deployment == "SCRATCH_2":
             return None
         return self.fsx_throughput_mbps_per_tib or PERSISTENT_2_THROUGHPUTS[0]

@@ -65,7 +65,7 @@ def _lustre_options(settings: Settings) -> LustreOptions:
     return LustreOptions(
         deployment=settings.fsx_deployment,
         capacity_gib=settings.fsx_capacity_gib,
-        throughput_mbps_per_tib=settings.fsx_throughput,
+        throughput_mbps_per_tib=settings.effective_fsx_throughput_mbps_per_tib,
         compression=settings.fsx_compression,
         bucket_link=settings.fsx_bucket_link,
         data_path=settings.fsx_data_path,

@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from tests.stacks.matrix import environment_of_nobody
+
 ROOT = Path(__file__).resolve().parents[1]
 
 
 def run_app(outdir: Path, context: dict[str, object]) -> subprocess.CompletedProcess[str]:
-    """Run it without credentials, account, region and any variable but those of the CLI."""
+    """Run it without credentials, account and region."""
     return subprocess.run(
         [sys.executable, "app.py"],
         cwd=ROOT,
         env={
-            "PATH": os.environ["PATH"],
-            "HOME": os.environ["HOME"],  # jsii's package cache.
+            **environment_of_nobody(),
             "CDK_OUTDIR": str(outdir),
             "CDK_CONTEXT_JSON": json.dumps(context),
         },

@@ -42,7 +42,7 @@ class SmallVpc(Construct):
         """
         super().__init__(scope, construct_id)
         self.availability_zones = tuple(availability_zones)
-        self._vpc = ec2.CfnVPC(
+        vpc = ec2.CfnVPC(
             self,
             "Vpc",
             cidr_block=cidr,
@@ -50,7 +50,7 @@ class SmallVpc(Construct):
             enable_dns_support=True,
             tags=[CfnTag(key="Name", value=self.node.path)],
         )
-        self.vpc_id = self._vpc.ref
+        self.vpc_id = vpc.ref
         self.public_subnet = self._add_public_subnet(str(plan.public))
         self.private_subnets = self._add_private_subnets([str(each) for each in plan.private])
         if nat_gateways:

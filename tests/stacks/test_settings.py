@@ -135,6 +135,11 @@ def test_quarters_of_a_vpc_are_accepted_in_any_order(offset: int, prefix: int) -
             "different regions; allowed is three zones of one region, such as "
             "us-west-2a,us-west-2b,us-west-2c",
         ),
+        (
+            {"availability_zones": "a,b,c"},
+            "context key availability_zones = 'a,b,c': they are not all names of zones; allowed "
+            "is three zones of one region, such as us-west-2a,us-west-2b,us-west-2c",
+        ),
         ({"nat_gateways": "2"}, "context key nat_gateways = '2': allowed is 0 or 1"),
         (
             {"fsx_capacity_gib": "1300"},

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import shutil
 import subprocess
@@ -21,7 +20,15 @@ from syrupy.assertion import SnapshotAssertion
 from syrupy.extensions.json import JSONSnapshotExtension
 
 from stacks.acknowledgments import ACCEPTED
-from tests.stacks.matrix import MATRIX, STACKS, Synthesize, Template, properties, read_template
+from tests.stacks.matrix import (
+    MATRIX,
+    STACKS,
+    Synthesize,
+    Template,
+    environment_of_nobody,
+    properties,
+    read_template,
+)
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -35,8 +42,8 @@ DATA_TYPES = {
 """What holds data or opens it; FSx for Lustre is a cache of the bucket and has a setting."""
 
 NOT_LINTED = {
-    "W3010": "the zones of one row are named, as a user may",
     "W3005": "CDK writes out every dependency, those too that a reference implies",
+    "W3010": "the zones of one row are named, as a user may",
     "W6001": "FsxSubnetId is a subnet of NetworkStack by intent: one stack tells all about FSx",
 }
 
@@ -64,11 +71,7 @@ def test_templates_are_the_same_in_another_checkout_without_account_and_region(
     subprocess.run(
         [sys.executable, "app.py"],
         cwd=checkout,
-        env={
-            "PATH": os.environ["PATH"],
-            "HOME": str(tmp_path),
-            "CDK_OUTDIR": str(tmp_path / "out"),
-        },
+        env={**environment_of_nobody(), "CDK_OUTDIR": str(tmp_path / "out")},
         check=True,
     )
 

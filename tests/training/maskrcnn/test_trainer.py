@@ -33,7 +33,7 @@ def test_a_run_leaves_everything_that_the_layout_promises(one_rank: Any) -> None
         "model.pt",
         "predictions.json",
     ]
-    assert [path.name for path in one_rank.channel.events.iterdir()][0].startswith("events.out")
+    assert len(list(one_rank.channel.events.glob("events.out.tfevents.*"))) == 1
     kinds = [line["kind"] for line in one_rank.lines()]
     assert kinds == ["train"] * 12 + ["evaluation"]
     train, *_, evaluation = one_rank.lines()
@@ -150,7 +150,7 @@ def test_too_many_broken_pictures_stop_the_run(
         file.write_bytes(file.read_bytes()[:400])
     allowed = train_in_process(data, tmp_path / "log", tiny(max_broken_pictures=3))
     assert allowed.ending == "completed"
-    with pytest.raises(JobFailed, match=r"pictures cannot be used, more than max_broken_pictures"):
+    with pytest.raises(JobFailed, match="max_broken_pictures 1"):
         train_in_process(data, tmp_path / "log2", tiny(max_broken_pictures=1))
 
 

@@ -93,12 +93,21 @@ class SyncBatchNorm2d(nn.BatchNorm2d):
 
     def _statistics(self, values: Tensor) -> tuple[Tensor, Tensor, float]:
         """Return mean and variance of each channel, and the number of values of one."""
-        count = values.new_full((1,), values.numel() / values.shape[1])
-        sums = torch.cat([values.sum(dim=(0, 2, 3)), (values * values).sum(dim=(0, 2, 3)), count])
+        # Sums in float64: the variance is a small difference of large numbers.
+        double = torch.float64
+        count = values.new_full((1,), values.numel() / values.shape[1], dtype=double)
+        sums = torch.cat(
+            [
+                values.sum(dim=(0, 2, 3), dtype=double),
+                (values * values).sum(dim=(0, 2, 3), dtype=double),
+                count,
+            ]
+        )
         total: Tensor = _SumOverRanks.apply(sums, self._sum)
         all_count = float(total[-1].detach())
         mean, mean_of_squares = (total[:-1] / all_count).chunk(2)
-        return mean, (mean_of_squares - mean * mean).clamp(min=0), all_count
+        variance = (mean_of_squares - mean * mean).clamp(min=0)
+        return mean.float(), variance.float(), all_count
 
     def _update_running(self, mean: Tensor, variance: Tensor) -> None:
         assert self.running_mean is not None

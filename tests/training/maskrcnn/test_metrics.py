@@ -1,0 +1,63 @@
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from training.layout import LogChannel
+from training.maskrcnn.metrics import FileRecorder, NullRecorder
+
+VALUES = {"maskrcnn_loss/accuracy": 0.75, "mAP(bbox)/IoU=0.5:0.95": 1e-9, "total_loss": 12345.678}
+
+
+def test_each_metric_is_a_line_that_the_agreed_expression_finds(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    recorder = FileRecorder(LogChannel(tmp_path), step=0)
+    recorder.record("train", VALUES, step=1, epoch=0.5)
+    recorder.say("step 1/2")
+    recorder.close()
+    printed = capsys.readouterr()
+    for name, value in VALUES.items():
+        (found,) = re.findall(rf".*{re.escape(name)}:\s*(\S+).*", printed.out)
+        assert float(found) == pytest.approx(value, rel=1e-5)
+    assert printed.err == "step 1/2\n"
+
+
+def test_lines_hold_exact_values_with_step_and_epoch(tmp_path: Path) -> None:
+    recorder = FileRecorder(LogChannel(tmp_path), step=0)
+    recorder.record("evaluation", VALUES, step=7, epoch=1 / 3)
+    recorder.close()
+    line = json.loads(LogChannel(tmp_path).metrics.read_text())
+    assert line.pop("time_s") > 1.7e9
+    assert line == {"kind": "evaluation", "step": 7, "epoch": 0.333333, "values": VALUES}
+
+
+def test_a_resumed_run_drops_what_was_recorded_after_its_checkpoint(tmp_path: Path) -> None:
+    channel = LogChannel(tmp_path)
+    recorder = FileRecorder(channel, step=0)
+    for step in (1, 2, 3):
+        recorder.record("train", {"total_loss": step}, step=step, epoch=step)
+    recorder.close()
+    with channel.metrics.open("a") as file:
+        file.write('{"kind": "train", "st')  # As a kill leaves it
+    resumed = FileRecorder(channel, step=2)
+    resumed.record("train", {"total_loss": 30}, step=3, epoch=3)
+    resumed.close()
+    lines = [json.loads(line) for line in channel.metrics.read_text().splitlines()]
+    assert [(line["step"], line["values"]["total_loss"]) for line in lines] == [
+        (1, 1),
+        (2, 2),
+        (3, 30),
+    ]
+
+
+def test_other_ranks_are_silent(tmp_path: Path, capsys: pytest.CaptureFixture[Any]) -> None:
+    recorder = NullRecorder()
+    recorder.record("train", VALUES, step=1, epoch=1)
+    recorder.say("hello")
+    recorder.close()
+    assert capsys.readouterr() == ("", "")

@@ -85,7 +85,6 @@ class Environment:
     def install_packages(self, progress: Progress) -> None:
         """Install the requirements, each version as constraints.txt says."""
         self._mark_unfinished()
-        self._pip_install("pip", progress=progress)
         self._pip_install("--requirement", self.requirements, progress=self._counting(progress))
         self._unfinished.unlink()
         self._packages(self.requirements).write()

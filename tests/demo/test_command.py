@@ -58,7 +58,8 @@ from pathlib import Path
 from demo import command
 from demo.place import Place
 from training.cli import run
-command.Place = lambda: Place(Path(sys.argv.pop(1)))
+folder = Path(sys.argv.pop(1))
+command.Place = lambda: Place(folder)
 run(command.app)
 """
 

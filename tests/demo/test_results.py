@@ -78,7 +78,7 @@ def test_goal(goal: Goal, reached: Learned, ok: bool) -> None:
     if ok:
         check("shapes", reached, goal)
     else:
-        with pytest.raises(JobFailed, match="^shapes: loss .*; expected that "):
+        with pytest.raises(JobFailed, match=r"^shapes: loss .*; expected that "):
             check("shapes", reached, goal)
 
 

@@ -139,7 +139,7 @@ def test_training_that_learned_too_little_fails_but_keeps_the_report(
     place: Place, calls: list[list[str]]
 ) -> None:
     told = make_story(place, "", Goal("pigs fly", lambda learned: False))
-    with pytest.raises(JobFailed, match="^things: .*; expected that pigs fly$"):
+    with pytest.raises(JobFailed, match=r"^things: .*; expected that pigs fly$"):
         told.train(told.jobs[0], quiet)
     assert place.report("job").read_text() == "report"
 

@@ -58,7 +58,7 @@ if os.fork() == 0:
     os.setsid()
     if os.fork():
         os._exit(0)
-print("ready", os.getpid(), flush=True)
+os.write(1, b"ready %d\\n" % os.getpid())
 time.sleep(60)
 """
 """A process and a daemon that it detached, both deaf to Ctrl-C."""

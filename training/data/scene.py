@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from colorsys import hsv_to_rgb
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -32,6 +33,12 @@ OVERSAMPLING = 3
 TRIES = 12
 
 CROWD_MEMBER_PX = 14
+
+OWN_HUE_SHARE = 0.85
+"""Of the objects: their hue is near that of their category, as photographed things have colours and
+textures of their own. Outlines alone take a network longer to learn than a trial may last."""
+HUE_SPREAD = 0.04
+"""Standard deviation of that hue, in turns of the colour wheel."""
 
 EMPTY_SHARE = 0.06
 CROWD_SHARE = 0.08
@@ -95,7 +102,7 @@ def _add_object(
         mask = coverage >= 0.5
         area = int(mask.sum())
         if area >= LEAST_AREA_PX and _leaves_enough(scene, mask):
-            _paint(scene, coverage, _colour(rng, scene.picture, mask), rng)
+            _paint(scene, coverage, _colour(rng, category_id, scene.picture, mask), rng)
             _hide(scene, mask)
             scene.objects.append(SceneObject(category_id, mask, area))
             return
@@ -112,7 +119,7 @@ def _add_crowd(scene: Scene, rng: np.random.Generator, size: int) -> None:
         centre = middle + np.clip(rng.normal(0, spread, 2), -2 * spread, 2 * spread)
         coverage = _coverage(_corners(rng, category_id, diameter) + centre, size)
         mask = coverage >= 0.5
-        _paint(scene, coverage, _colour(rng, scene.picture, mask), rng)
+        _paint(scene, coverage, _colour(rng, category_id, scene.picture, mask), rng)
         together |= mask
     scene.objects.append(SceneObject(category_id, together, int(together.sum()), is_crowd=True))
 
@@ -143,15 +150,25 @@ def _background(rng: np.random.Generator, size: int) -> Picture:
     return np.asarray(np.clip(picture, 0, 255), np.float32)
 
 
-def _colour(rng: np.random.Generator, picture: Picture, mask: Mask) -> NDArray[np.float64]:
-    """Return a colour that stands out from what it covers."""
+def _colour(
+    rng: np.random.Generator, category_id: int, picture: Picture, mask: Mask
+) -> NDArray[np.float64]:
+    """Return a colour that stands out from what it covers, mostly of the category's own hue."""
     behind = picture[mask].mean(axis=0) if mask.any() else picture.mean(axis=(0, 1))
-    colour = rng.uniform(10, 245, 3)
+    colour = _any_colour(rng, category_id)
     for _ in range(TRIES):
         if np.linalg.norm(colour - behind) >= 90:
             break
-        colour = rng.uniform(10, 245, 3)
+        colour = _any_colour(rng, category_id)
     return colour
+
+
+def _any_colour(rng: np.random.Generator, category_id: int) -> NDArray[np.float64]:
+    if rng.random() >= OWN_HUE_SHARE:
+        return rng.uniform(10, 245, 3)
+    turns = (category_id - 1) / len(CATEGORIES) + rng.normal(0, HUE_SPREAD)
+    colour = hsv_to_rgb(turns % 1, rng.uniform(0.55, 1), rng.uniform(0.45, 1))
+    return 255 * np.array(colour)
 
 
 def _paint(

@@ -167,8 +167,11 @@ class Hyperparameters(BaseModel):
     `backbone_weights`, else all 5."""
     fpn_channels: Channels = 256
     """Channels of each level of the pyramid."""
+    box_head_layers: Annotated[Int, Field(ge=0, le=8)] = 0
+    """Number of 3x3 convolutions at the beginning of the box head; with any, one hidden layer
+    follows, otherwise two."""
     box_head_channels: Channels = 1024
-    """Width of the box head's two hidden layers."""
+    """Width of the box head's hidden layers."""
     mask_head_channels: Channels = 256
     """Channels of the mask head's convolutions."""
     mask_head_layers: Count = 4
@@ -190,6 +193,9 @@ class Hyperparameters(BaseModel):
     """The same after suppression, in evaluation."""
     roi_batch_per_image: Count = 512
     """Proposals of a picture that the box losses see; at most a quarter are foreground."""
+    roi_sampling_ratio: Count = 2
+    """Each cell that is pooled from the features averages so many samples a side; 1 is quicker,
+    and enough for small pictures."""
     score_threshold: Fraction = 0.05
     """Detections with a lower score are dropped."""
     detections_per_image: Count = 100

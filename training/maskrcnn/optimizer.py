@@ -25,5 +25,5 @@ def build_optimizer(model: nn.Module, hyperparameters: Hyperparameters) -> Optim
     ]
     rate, momentum = hyperparameters.base_learning_rate, hyperparameters.momentum
     if hyperparameters.optimizer == "adamw":
-        return AdamW(groups, lr=rate, betas=(momentum, ADAM_BETA2))
-    return SGD(groups, lr=rate, momentum=momentum)
+        return AdamW(groups, lr=rate, betas=(momentum, ADAM_BETA2), fused=True)
+    return SGD(groups, lr=rate, momentum=momentum, fused=True)

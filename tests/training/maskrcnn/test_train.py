@@ -80,9 +80,10 @@ def test_wrong_usage_is_refused(
 
 
 def test_a_log_folder_that_cannot_be_made_is_refused(shapes: TrainChannel, tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("")
-    refused = invoke(shapes, tmp_path / "file" / "log", "{}")
-    assert isinstance(refused.exception, (UsageError, OSError))
+    (tmp_path / "log").write_text("a file")
+    refused = invoke(shapes, tmp_path / "log", "{}")
+    assert isinstance(refused.exception, UsageError)
+    assert "log: cannot be made (File exists)" in str(refused.exception)
 
 
 def test_resume_never_refuses_checkpoints_of_an_earlier_run(

@@ -19,6 +19,16 @@ from training.maskrcnn.step import Stepper
 TrainHere = Callable[..., Any]
 
 
+@pytest.fixture
+def train(shapes: TrainChannel, tmp_path: Path, train_in_process: TrainHere) -> TrainHere:
+    """Run the trainer on the shapes, in this test's folder."""
+
+    def run(hyperparameters: Any, stop: Any = None) -> Any:
+        return train(hyperparameters, stop)
+
+    return run
+
+
 def assert_same_weights(one: Any, other: Any) -> None:
     for name, weight in one.weights().items():
         assert torch.equal(weight, other.weights()[name]), name
@@ -54,12 +64,7 @@ def test_training_learns(one_rank: Any) -> None:
 
 @pytest.mark.parametrize("kept", [5, 10, 12])
 def test_a_resumed_run_is_the_unbroken_one_bit_for_bit(
-    kept: int,
-    one_rank: Any,
-    shapes: TrainChannel,
-    tiny: Any,
-    tmp_path: Path,
-    train_in_process: TrainHere,
+    kept: int, one_rank: Any, tiny: Any, tmp_path: Path, train: TrainHere
 ) -> None:
     """As after a kill: a later checkpoint is missing, lines of metrics after it are there."""
     shutil.copytree(one_rank.channel.root, tmp_path, dirs_exist_ok=True)
@@ -67,7 +72,7 @@ def test_a_resumed_run_is_the_unbroken_one_bit_for_bit(
         if int(path.stem.removeprefix("step-")) > kept:
             path.unlink()
     LogChannel(tmp_path).model.unlink()
-    resumed = train_in_process(shapes, tmp_path, tiny(checkpoint_period=5))
+    resumed = train(tiny(checkpoint_period=5))
     for name in ("total_loss", "learning_rate"):
         assert resumed.train_values(name) == one_rank.train_values(name)
     assert_same_weights(resumed, one_rank)
@@ -75,13 +80,7 @@ def test_a_resumed_run_is_the_unbroken_one_bit_for_bit(
 
 
 def test_a_request_to_stop_ends_after_the_step_with_a_checkpoint(
-    one_rank: Any,
-    shapes: TrainChannel,
-    tiny: Any,
-    tmp_path: Path,
-    train_in_process: TrainHere,
-    monkeypatch: pytest.MonkeyPatch,
-    stop: Any,
+    one_rank: Any, tiny: Any, train: TrainHere, monkeypatch: pytest.MonkeyPatch, stop: Any
 ) -> None:
     take = Stepper.take
 
@@ -92,31 +91,27 @@ def test_a_request_to_stop_ends_after_the_step_with_a_checkpoint(
 
     calls: list[int] = []
     monkeypatch.setattr(Stepper, "take", ask_in_step_three)
-    stopped = train_in_process(shapes, tmp_path, tiny(checkpoint_period=5), stop)
+    stopped = train(tiny(checkpoint_period=5), stop)
     assert stopped.ending == "checkpointed"
     assert list(stopped.train_values("total_loss")) == [1, 2, 3]
-    resumed = train_in_process(shapes, tmp_path, tiny(checkpoint_period=5))
+    resumed = train(tiny(checkpoint_period=5))
     assert resumed.ending == "completed"
     assert_same_weights(resumed, one_rank)
 
 
 def test_a_request_to_stop_during_evaluation_is_obeyed_and_evaluation_made_up_for(
-    shapes: TrainChannel, tiny: Any, tmp_path: Path, train_in_process: TrainHere, stop: Any
+    tiny: Any, train: TrainHere, stop: Any
 ) -> None:
     hyperparameters = tiny(images_per_epoch=4, log_period=100)
     stop.is_requested = True
-    assert train_in_process(shapes, tmp_path, hyperparameters, stop).ending == "checkpointed"
+    assert train(hyperparameters, stop).ending == "checkpointed"
     stop.is_requested = False
-    resumed = train_in_process(shapes, tmp_path, hyperparameters, stop)
+    resumed = train(hyperparameters, stop)
     assert [line["kind"] for line in resumed.lines()] == ["train", "evaluation"]
 
 
 def test_a_loss_that_is_not_finite_stops_before_the_step_and_names_the_pictures(
-    shapes: TrainChannel,
-    tiny: Any,
-    tmp_path: Path,
-    train_in_process: TrainHere,
-    monkeypatch: pytest.MonkeyPatch,
+    tiny: Any, tmp_path: Path, train: TrainHere, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from training.maskrcnn.model import roi_heads
 
@@ -132,7 +127,7 @@ def test_a_loss_that_is_not_finite_stops_before_the_step_and_names_the_pictures(
 
     monkeypatch.setattr(roi_heads, "mask_losses", spoil)
     with pytest.raises(JobFailed) as failed:
-        train_in_process(shapes, tmp_path, tiny(checkpoint_period=1))
+        train(tiny(checkpoint_period=1))
     message = str(failed.value)
     assert "maskrcnn_loss/maskrcnn_loss is not finite" in message
     assert message.count("train2017/") == 4
@@ -155,28 +150,26 @@ def test_too_many_broken_pictures_stop_the_run(
 
 
 def test_a_checkpoint_of_another_model_is_refused(
-    one_rank: Any, shapes: TrainChannel, tiny: Any, tmp_path: Path, train_in_process: TrainHere
+    one_rank: Any, tiny: Any, tmp_path: Path, train: TrainHere
 ) -> None:
     shutil.copytree(one_rank.channel.root, tmp_path, dirs_exist_ok=True)
     with pytest.raises(JobFailed, match="belong to another model; give another --log-dir"):
-        train_in_process(shapes, tmp_path, tiny(fpn_channels=24))
+        train(tiny(fpn_channels=24))
 
 
 def test_several_splits_are_evaluated_under_names_of_their_own(
     shapes: TrainChannel, tiny: Any, tmp_path: Path, train_in_process: TrainHere
 ) -> None:
-    run = train_in_process(shapes, tmp_path, tiny(images_per_epoch=4, data_val="val2017,train2017"))
+    run = train(tiny(images_per_epoch=4, data_val="val2017,train2017"))
     first, second = (line["values"] for line in run.lines() if line["kind"] == "evaluation")
     assert "mAP(segm)/IoU=0.5" in first
     assert "mAP(segm)/IoU=0.5@train2017" in second
 
 
 def test_training_on_the_coco_layout_works_in_bf16_with_adamw_and_clipping(
-    shapes: TrainChannel, tiny: Any, tmp_path: Path, train_in_process: TrainHere
+    tiny: Any, train: TrainHere
 ) -> None:
-    run = train_in_process(
-        shapes,
-        tmp_path,
+    run = train(
         tiny(
             precision="bf16",
             optimizer="adamw",

@@ -20,7 +20,7 @@ test: setup lint ## all tests but the long ones
 soak: setup ## the long tests
 	$(VENV) -m pytest -m soak
 
-bench: setup ## how fast the command lines, synth and training are
+bench: setup ## how fast the command lines and synth are
 	$(VENV) -m bench
 
 lint: ## style and types

@@ -29,6 +29,9 @@ HOST = "127.0.0.1"
 PATIENCE_S = 5.0
 """How long requests on their way may take before the state is saved."""
 
+LOOK_S = 2.0
+"""Time between two looks at whether the state directory is still there."""
+
 
 class _RequestHandler(MotoRequestHandler):
     """Leaves successes out of the log: it is read when something went wrong."""
@@ -66,7 +69,10 @@ def serve(directory: StateDirectory, port: int) -> None:
         stopping = _on_signals()
         threading.Thread(target=server.serve_forever, daemon=True).start()
         _write_record(directory.record, endpoint)
-        stopping.wait()
+        while not stopping.wait(LOOK_S):
+            if not directory.record.exists():
+                # The folder was removed: no command could find this process, or stop it, again.
+                return
         gateway.close(PATIENCE_S)
         state.save(directory.backends)
         # Last: `localaws stop` takes a record that is still there for a state that was not saved.

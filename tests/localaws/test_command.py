@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -109,6 +110,16 @@ def end(state_dir: Path, number: signal.Signals) -> None:
     process = psutil.Process(server.pid)
     process.send_signal(number)
     process.wait(60)
+
+
+def test_a_server_whose_folder_is_removed_leaves(tmp_path: Path) -> None:
+    folder = tmp_path / "state"
+    started = json.loads(
+        localaws("start", "--port", "0", "--state-dir", folder, "--format", "json").stdout
+    )
+    process = psutil.Process(started["pid"])
+    shutil.rmtree(folder)
+    assert process.wait(timeout=20) in (0, None)
 
 
 def test_damaged_state_is_one_error_and_stays_for_the_user(tmp_path: Path) -> None:

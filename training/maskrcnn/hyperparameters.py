@@ -167,11 +167,8 @@ class Hyperparameters(BaseModel):
     `backbone_weights`, else all 5."""
     fpn_channels: Channels = 256
     """Channels of each level of the pyramid."""
-    box_head_layers: Annotated[Int, Field(ge=0, le=8)] = 0
-    """Number of 3x3 convolutions at the beginning of the box head; with any, one hidden layer
-    follows, otherwise two."""
     box_head_channels: Channels = 1024
-    """Width of the box head's hidden layers."""
+    """Width of the box head's two hidden layers."""
     mask_head_channels: Channels = 256
     """Channels of the mask head's convolutions."""
     mask_head_layers: Count = 4
@@ -218,8 +215,9 @@ class Hyperparameters(BaseModel):
     empty_pictures: Annotated[Literal["skip", "train"], WORD] = "skip"
     """Pictures without an object to train on: leave out, as the reference does, or train on
     their background."""
-    bad_annotations: Annotated[Literal["skip", "stop"], WORD] = "skip"
-    """Boxes without area or out of the frame, unusable outlines: skip and count, or stop."""
+    bad_annotations: Annotated[Literal["skip", "stop"], WORD] = "stop"
+    """Boxes without area or out of the frame, unusable outlines: stop before the start, or skip
+    and count them. COCO's own train2017 has two, so that it wants skip."""
     max_broken_pictures: Annotated[Int, Field(ge=0)] = 10
     """Pictures that cannot be decoded are replaced by others; with more of them the job fails."""
     num_workers: Annotated[Int, Field(ge=0, le=64)] = 4

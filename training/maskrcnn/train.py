@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import os
+import platform
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from training.cli import new_app, run
+from training.cli import log, new_app, run
 from training.errors import ExitCode, UsageError
 from training.layout import LogChannel, TrainChannel
 from training.maskrcnn.guard import StopRequest, watch_launcher
@@ -87,6 +88,7 @@ def _train_rank(
     try:
         engine = start_engine(engine_name)
         _share_cores(engine)
+        _introduce(engine)
         _check_precision(hyperparameters, engine)
         trainer = Trainer(
             Job(engine=engine, hyperparameters=hyperparameters, data=data, log=channel, stop=stop)
@@ -147,6 +149,16 @@ def _share_cores(engine: Engine) -> None:
     if "OMP_NUM_THREADS" not in os.environ:
         cores = len(os.sched_getaffinity(0))
         torch.set_num_threads(max(1, cores // engine.local_size))
+
+
+def _introduce(engine: Engine) -> None:
+    """Say where this rank is, so that each has a line in the job's log."""
+    import torch
+
+    log.print(
+        f"rank {engine.rank} of {engine.size}: process {os.getpid()} on {platform.node()}, "
+        f"{engine.device}, {torch.get_num_threads()} threads"
+    )
 
 
 def _check_precision(hyperparameters: Hyperparameters, engine: Engine) -> None:

@@ -261,6 +261,7 @@ class Trainer:
         with self._window.paused():
             self._share_statistics()
             for split in self._data.val:
+                begin = time.perf_counter()
                 evaluation = evaluate(
                     self._engine,
                     self._model,
@@ -270,7 +271,7 @@ class Trainer:
                 )
                 if evaluation is None:
                     return False
-                self._record_evaluation(split, evaluation)
+                self._record_evaluation(split, evaluation, time.perf_counter() - begin)
         self.position.images_at_evaluation = self.position.images
         return True
 
@@ -279,12 +280,12 @@ class Trainer:
         if self._hyperparameters.batch_norm == "None":
             self._model.load_state_dict(self._engine.broadcast(self._model.state_dict()))
 
-    def _record_evaluation(self, split: Split, evaluation: Evaluation) -> None:
+    def _record_evaluation(self, split: Split, evaluation: Evaluation, took_s: float) -> None:
         """Record the first split under the metrics' own names, others under `name@split`."""
         is_first = split is self._data.val[0]
         values = {
             name if is_first else f"{name}@{split.name}": value
-            for name, value in evaluation.metrics.items()
+            for name, value in {**evaluation.metrics, "evaluation_s": took_s}.items()
         }
         self._recorder.record("evaluation", values, step=self.position.step, epoch=self._epoch())
         for message in evaluation.broken:

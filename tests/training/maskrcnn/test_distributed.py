@@ -1,8 +1,8 @@
 """Two ranks against one: the same losses and weights, up to the rounding of float32 sums.
 
-Tolerances: losses 1e-5 of their value, weights 1e-5 absolute, after twelve steps. Seen: 2e-7 and
-3e-8. It holds as long as rounding flips no discrete choice, such as which of two proposals with
-nearly equal scores survives: after that both runs are right, but different.
+Tolerances: losses 1e-5 of their value, weights 1e-5 absolute, over twelve steps. Seen: 2e-7 and
+3e-8 over fifteen. It holds as long as rounding flips no discrete choice, such as which of two
+proposals with nearly equal scores survives: after that both runs are right, but different.
 """
 
 from __future__ import annotations
@@ -118,28 +118,19 @@ def test_two_ranks_take_the_steps_of_one_rank(
     }
 
 
-@pytest.fixture(scope="module")
-def one_rank_in_sync(
-    shapes: TrainChannel, tiny: Any, tmp_path_factory: Any, train_in_process: Any
-) -> Any:
-    return train_in_process(shapes, tmp_path_factory.mktemp("sync"), tiny(**IN_SYNC))
-
-
-IN_SYNC = {"batch_norm": "SyncBN", "images_per_epoch": 20}
-
-
-@pytest.mark.parametrize("engine", ["horovod", "torch"])
 def test_sync_batch_norm_of_two_ranks_is_batch_norm_of_one(
-    one_rank_in_sync: Any, shapes: TrainChannel, tiny: Any, tmp_path: Path, engine: str
+    shapes: TrainChannel, tiny: Any, tmp_path: Path, train_in_process: Any
 ) -> None:
     """Statistics of few values make rounding grow: fewer steps, and a wider tolerance.
 
-    Each rank with statistics of its own would differ in the second digit of the first loss.
+    Each rank with statistics of its own differs by 0.4% in the first loss, by 3% in the second.
     """
+    in_sync = {"batch_norm": "SyncBN", "images_per_epoch": 12}
+    alone = train_in_process(shapes, tmp_path / "alone", tiny(**in_sync))
     log = tmp_path / "log"
-    ranks = RUNNERS[engine](command(shapes, log, tiny(**IN_SYNC, batch_size_per_gpu=2), engine))
+    ranks = run_horovod(command(shapes, log, tiny(**in_sync, batch_size_per_gpu=2), "horovod"))
     assert {code for code, _ in ranks} == {0}, ranks
-    assert_agree(one_rank_in_sync.channel.root, log, steps=5, tolerance=1e-4)
+    assert_agree(alone.channel.root, log, steps=3, tolerance=1e-4)
 
 
 def test_a_rank_that_fails_alone_tells_why_and_no_rank_goes_on(

@@ -24,7 +24,7 @@ def train(shapes: TrainChannel, tmp_path: Path, train_in_process: TrainHere) -> 
     """Run the trainer on the shapes, in this test's folder."""
 
     def run(hyperparameters: Any, stop: Any = None) -> Any:
-        return train(hyperparameters, stop)
+        return train_in_process(shapes, tmp_path, hyperparameters, stop)
 
     return run
 
@@ -62,7 +62,7 @@ def test_training_learns(one_rank: Any) -> None:
     assert sum(losses[-3:]) < 0.95 * sum(losses[:3])
 
 
-@pytest.mark.parametrize("kept", [5, 10, 12])
+@pytest.mark.parametrize("kept", [5, 12])
 def test_a_resumed_run_is_the_unbroken_one_bit_for_bit(
     kept: int, one_rank: Any, tiny: Any, tmp_path: Path, train: TrainHere
 ) -> None:
@@ -157,9 +157,7 @@ def test_a_checkpoint_of_another_model_is_refused(
         train(tiny(fpn_channels=24))
 
 
-def test_several_splits_are_evaluated_under_names_of_their_own(
-    shapes: TrainChannel, tiny: Any, tmp_path: Path, train_in_process: TrainHere
-) -> None:
+def test_several_splits_are_evaluated_under_names_of_their_own(tiny: Any, train: TrainHere) -> None:
     run = train(tiny(images_per_epoch=4, data_val="val2017,train2017"))
     first, second = (line["values"] for line in run.lines() if line["kind"] == "evaluation")
     assert "mAP(segm)/IoU=0.5" in first

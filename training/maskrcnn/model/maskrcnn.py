@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor, nn
 from torchvision.models.detection.anchor_utils import AnchorGenerator
-from torchvision.models.detection.faster_rcnn import FastRCNNConvFCHead, TwoMLPHead
+from torchvision.models.detection.faster_rcnn import TwoMLPHead
 from torchvision.models.detection.image_list import ImageList
 from torchvision.models.detection.mask_rcnn import MaskRCNNHeads
 
@@ -15,7 +15,7 @@ from training.maskrcnn.data.batch import Target
 from training.maskrcnn.hyperparameters import Hyperparameters
 from training.maskrcnn.model.backbone import build_backbone
 from training.maskrcnn.model.losses import Ratio
-from training.maskrcnn.model.norm import MakeNorm, SumOverRanks, thin_group_norm
+from training.maskrcnn.model.norm import SumOverRanks, thin_group_norm
 from training.maskrcnn.model.proposals import ProposalHead, ProposalNetwork
 from training.maskrcnn.model.roi_align import PyramidRoIAlign
 from training.maskrcnn.model.roi_heads import BoxPredictor, Heads, MaskPredictor
@@ -126,12 +126,14 @@ def _build_proposal_network(hyperparameters: Hyperparameters) -> ProposalNetwork
 
 
 def _build_heads(hyperparameters: Hyperparameters, *, outputs: int) -> Heads:
+    channels = hyperparameters.fpn_channels
     box_channels = hyperparameters.box_head_channels
     mask_channels = hyperparameters.mask_head_channels
+    mask_norm = thin_group_norm if hyperparameters.batch_norm == "GN" else None
     samples = hyperparameters.roi_sampling_ratio
     return Heads(
         box_roi_pool=PyramidRoIAlign(BOX_CELLS, sampling_ratio=samples),
-        box_head=_build_box_head(hyperparameters),
+        box_head=TwoMLPHead(channels * BOX_CELLS**2, box_channels),
         box_predictor=BoxPredictor(box_channels, outputs),
         fg_iou_thresh=0.5,
         bg_iou_thresh=0.5,
@@ -143,28 +145,7 @@ def _build_heads(hyperparameters: Hyperparameters, *, outputs: int) -> Heads:
         detections_per_img=hyperparameters.detections_per_image,
         mask_roi_pool=PyramidRoIAlign(2 * BOX_CELLS, sampling_ratio=samples),
         mask_head=MaskRCNNHeads(
-            hyperparameters.fpn_channels,
-            (mask_channels,) * hyperparameters.mask_head_layers,
-            1,
-            _head_norm(hyperparameters),
+            channels, (mask_channels,) * hyperparameters.mask_head_layers, 1, mask_norm
         ),
         mask_predictor=MaskPredictor(mask_channels, mask_channels, outputs),
     )
-
-
-def _build_box_head(hyperparameters: Hyperparameters) -> nn.Module:
-    channels, hidden = hyperparameters.fpn_channels, hyperparameters.box_head_channels
-    if hyperparameters.box_head_layers == 0:
-        head: nn.Module = TwoMLPHead(channels * BOX_CELLS**2, hidden)
-        return head
-    head = FastRCNNConvFCHead(
-        (channels, BOX_CELLS, BOX_CELLS),
-        [channels] * hyperparameters.box_head_layers,
-        [hidden],
-        norm_layer=_head_norm(hyperparameters),
-    )
-    return head
-
-
-def _head_norm(hyperparameters: Hyperparameters) -> MakeNorm | None:
-    return thin_group_norm if hyperparameters.batch_norm == "GN" else None

@@ -55,14 +55,14 @@ def test_a_bad_annotation_is_left_out_and_told(
     assert reason in told
 
 
-def test_bad_annotations_stop_the_run_where_the_user_says_so(
+def test_bad_annotations_stop_the_run_unless_the_user_lets_them_be_skipped(
     coco_set: Any, annotation: Annotation, tiny: Any
 ) -> None:
     channel = coco_set.write([annotation(), annotation(id=8, bbox=[10, 5, 0, 8])])
-    skipping = tiny(data_val="train2017")
+    skipping = tiny(data_val="train2017", bad_annotations="skip")
     assert "1 annotations cannot be used" in read_collection(channel, skipping).notes[0]
     with pytest.raises(JobFailed, match="annotation 8 of image 1"):
-        read_collection(channel, tiny(data_val="train2017", bad_annotations="stop"))
+        read_collection(channel, tiny(data_val="train2017"))
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,57 @@
+"""Our pooling against torchvision's, values and gradients."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from torchvision.ops import MultiScaleRoIAlign
+
+from training.maskrcnn.model.roi_align import PyramidRoIAlign
+
+SIZES = [(256, 192), (200, 192)]
+BOXES = torch.tensor(
+    [
+        [10.0, 20, 60, 90],
+        [0, 0, 192, 256],  # The whole picture, from a coarse level
+        [5, 5, 5.5, 5.2],  # Less than a place
+        [150, 200, 192, 256],  # Up to the corner
+        [-20, -30, 40, 50],  # Beyond the frame
+        [100, 100, 212, 212],  # At the border between two levels
+    ]
+)
+
+
+def features() -> dict[str, torch.Tensor]:
+    generator = torch.Generator().manual_seed(1)
+    return {
+        str(level): torch.randn(
+            2, 8, 64 >> level, 48 >> level, generator=generator
+        ).requires_grad_()
+        for level in range(4)
+    }
+
+
+@pytest.mark.parametrize("sampling_ratio", [1, 2])
+@pytest.mark.parametrize("cells", [7, 14])
+def test_pooling_and_its_gradient_are_those_of_torchvision(cells: int, sampling_ratio: int) -> None:
+    own_features, their_features = features(), features()
+    boxes = [BOXES, BOXES[:2] * 0.7]
+    ours = PyramidRoIAlign(cells, sampling_ratio=sampling_ratio)(own_features, boxes, SIZES)
+    theirs = MultiScaleRoIAlign(["0", "1", "2", "3"], cells, sampling_ratio)(
+        their_features, boxes, SIZES
+    )
+    torch.testing.assert_close(ours, theirs, rtol=0, atol=1e-4)
+    weights = torch.randn(theirs.shape, generator=torch.Generator().manual_seed(2))
+    (ours * weights).sum().backward()
+    (theirs * weights).sum().backward()
+    for name, level in own_features.items():
+        torch.testing.assert_close(level.grad, their_features[name].grad, rtol=0, atol=1e-3)
+
+
+def test_no_boxes_pool_nothing_and_keep_the_graph() -> None:
+    levels = features()
+    pooled = PyramidRoIAlign(7, sampling_ratio=2)(levels, [torch.zeros(0, 4)] * 2, SIZES)
+    assert pooled.shape == (0, 8, 7, 7)
+    pooled.sum().backward()
+    assert levels["0"].grad is not None
+    assert not levels["0"].grad.any()

@@ -22,35 +22,36 @@ def explain(error: ValidationError, model: type[BaseModel], *, prefix: str = "")
         location = item["loc"]
         key = prefix + ".".join(str(part) for part in location)
         if item["type"] == "extra_forbidden":
-            lines.append(_unknown_key(key, str(location[-1]), _fields_at(model, location[:-1])))
+            lines.append(unknown_key(key, str(location[-1]), _fields_at(model, location[:-1])))
         elif item["type"] == "missing":
             lines.append(f"{key}: is required")
         else:
             message = item["msg"].removeprefix("Value error, ")
-            message = message[0].lower() + message[1:]
-            where = f"{key}: " if location else prefix.rstrip(".") and f"{prefix.rstrip('.')}: "
-            given = "" if item["type"] == "value_error" and not location else _given(item["input"])
-            lines.append(f"{where}{message}{given}")
+            where = f"{key}: {_shortened(item['input'])}: " if location else ""
+            lines.append(f"{where}{message[0].lower()}{message[1:]}")
     return lines
 
 
 def unknown_key(key: str, name: str, known: Iterable[str]) -> str:
-    """Return the line for a key that is not known, with the nearest one that is."""
-    return _unknown_key(key, name, sorted(known))
+    """Return the line for a key that is not known, with the nearest one that is.
 
-
-def _unknown_key(key: str, name: str, known: list[str]) -> str:
-    near = difflib.get_close_matches(name, known, n=1)
+    Args:
+        key: The whole dotted key.
+        name: Its part that is not known.
+        known: What could be there.
+    """
+    names = sorted(known)
+    near = difflib.get_close_matches(name, names, n=1)
     hint = f"did you mean {near[0]}? " if near else ""
-    return f"{key}: unknown key; {hint}known keys: {', '.join(known)}"
+    return f"{key}: unknown key; {hint}known keys: {', '.join(names)}"
 
 
-def _given(value: Any) -> str:
+def _shortened(value: Any) -> str:
     text = repr(value)
-    return f" (given: {text if len(text) <= 80 else text[:77] + '...'})"
+    return text if len(text) <= 80 else f"{text[:77]}..."
 
 
-def _fields_at(model: type[BaseModel], location: tuple[int | str, ...]) -> list[str]:
+def _fields_at(model: type[BaseModel], location: tuple[int | str, ...]) -> Iterable[str]:
     for part in location:
         field = model.model_fields.get(str(part))
         if field is None:
@@ -58,4 +59,4 @@ def _fields_at(model: type[BaseModel], location: tuple[int | str, ...]) -> list[
         annotation = field.annotation
         if isinstance(annotation, type) and issubclass(annotation, BaseModel):
             model = annotation
-    return sorted(model.model_fields)
+    return model.model_fields

@@ -8,7 +8,6 @@ torch nor anything slow. Values come as YAML or JSON has them, or as plain strin
 from __future__ import annotations
 
 import ast
-import difflib
 import json
 from collections.abc import Mapping
 from itertools import pairwise
@@ -25,6 +24,7 @@ from pydantic import (
 )
 
 from training.errors import UsageError
+from training.validation import explain
 
 DEFAULT_LR_EPOCH_SCHEDULE = ((16, 0.1), (20, 0.01), (24, None))
 """The reference's 24 epochs of COCO."""
@@ -300,15 +300,5 @@ def read_hyperparameters(values: Any, *, source: str) -> Hyperparameters:
     try:
         return Hyperparameters.model_validate(dict(values))
     except ValidationError as error:
-        lines = [_describe(problem) for problem in error.errors(include_url=False)]
+        lines = explain(error, Hyperparameters)
         raise UsageError("\n".join(f"{source}: {line}" for line in lines)) from error
-
-
-def _describe(problem: Any) -> str:
-    name = ".".join(str(part) for part in problem["loc"])
-    message = str(problem["msg"]).removeprefix("Value error, ")
-    if problem["type"] == "extra_forbidden":
-        close = difflib.get_close_matches(name, Hyperparameters.model_fields, n=1)
-        hint = f"did you mean {close[0]}?" if close else "see docs/reference.md for the names"
-        return f"{name}: no such hyperparameter; {hint}"
-    return f"{name}: {problem['input']!r}: {message}" if name else message

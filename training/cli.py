@@ -5,22 +5,34 @@ Results go to stdout, progress and log to stderr.
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import sys
 from enum import StrEnum
+from io import TextIOWrapper
+from pathlib import Path
 from typing import Annotated, Any, NoReturn
 
 import typer
 from rich.console import Console
 from rich.markup import escape
 
-from training.errors import ExitCode, TrainingError
+from training.errors import ExitCode, JobFailed, TrainingError, UsageError
 
-log = Console(stderr=True, highlight=False, soft_wrap=True)
+
+class _Console(Console):
+    def on_broken_pipe(self) -> None:
+        _reader_left()
+
+
+# Some callers set it to 0, for which rich would print nothing at all.
+_WIDTH = None if os.environ.get("COLUMNS", "").strip() != "0" else 80
+
+log = _Console(stderr=True, highlight=False, soft_wrap=True, width=_WIDTH)
 """Progress and messages."""
 
-result = Console(highlight=False, soft_wrap=True)
+result = _Console(highlight=False, soft_wrap=True, width=_WIDTH)
 """What was asked for, as text."""
 
 
@@ -50,7 +62,11 @@ def new_app(help_text: str) -> typer.Typer:
 
 def print_json(value: Any) -> None:
     """Print one JSON document to stdout, the same bytes whether a terminal or a pipe reads it."""
-    sys.stdout.write(json.dumps(value, indent=2, ensure_ascii=False) + "\n")
+    try:
+        sys.stdout.write(json.dumps(value, indent=2, ensure_ascii=False) + "\n")
+        sys.stdout.flush()
+    except BrokenPipeError:
+        _reader_left()
 
 
 def show_error(error: TrainingError) -> None:
@@ -63,16 +79,55 @@ def run(app: typer.Typer) -> NoReturn:
 
     A bug is still shown as a traceback: only errors meant for the user are shortened.
     """
+    _prepare_streams()
     try:
-        code = app(standalone_mode=True)
+        code = _call(app)
+        sys.stdout.flush()
+    except OSError as error:
+        code = _show_os_error(error)
+    sys.exit(code)
+
+
+def _call(app: typer.Typer) -> int:
+    try:
+        app(standalone_mode=True)
+    except SystemExit as left:
+        return left.code if isinstance(left.code, int) else ExitCode.DONE
     except TrainingError as error:
         show_error(error)
-        sys.exit(error.exit_code)
-    except KeyboardInterrupt:
-        log.print("interrupted")
-        sys.exit(ExitCode.INTERRUPTED)
-    except BrokenPipeError:
-        # The reader of a pipe left (`| head`); Python would print a traceback while it flushes.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(ExitCode.DONE)
-    sys.exit(code or ExitCode.DONE)
+        return error.exit_code
+    return ExitCode.DONE
+
+
+def _show_os_error(error: OSError) -> ExitCode:
+    """Show what the operating system refused, where it says of which file."""
+    if error.filename is not None:
+        show_error(UsageError(f"{error.filename}: {error.strerror}"))
+        return ExitCode.USAGE
+    if error.errno in {errno.ENOSPC, errno.EIO, errno.EDQUOT}:
+        _drop_stdout()
+        show_error(JobFailed(f"the result cannot be written: {error.strerror}"))
+        return ExitCode.JOB_FAILED
+    raise error
+
+
+def _prepare_streams() -> None:
+    """Let a command run whatever its caller made of the standard streams."""
+    # Closed by the caller (`>&-`), they are None.
+    sys.stdout = sys.stdout or Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115
+    sys.stderr = sys.stderr or Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            # A name that the terminal cannot show is no reason to fail.
+            stream.reconfigure(errors="backslashreplace")
+
+
+def _reader_left() -> NoReturn:
+    """Leave quietly: the reader of a pipe has what it wanted (`| head`)."""
+    _drop_stdout()
+    sys.exit(ExitCode.DONE)
+
+
+def _drop_stdout() -> None:
+    """Throw away what is still to be written, which Python would try again while it ends."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -11,13 +11,20 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-import yaml
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    StringConstraints,
+    ValidationError,
+)
 
 from training import algorithms, platforms
 from training.errors import UsageError
 from training.layout import LOG_ROOT, TRAIN_PATH
 from training.validation import explain, unknown_key
+from training.yaml_file import read_yaml
 
 DataSource = Literal["s3", "efs", "fsx"]
 
@@ -26,8 +33,17 @@ JobName = Annotated[
 ]
 """SageMaker's rule for a training job's name, which is the strictest of the four platforms."""
 
+
+def _stays_below(path: str) -> str:
+    if any(part in {".", ".."} for part in path.split("/")):
+        raise ValueError("a channel's path has no part . or ..")
+    return path
+
+
 ChannelPath = Annotated[
-    str, StringConstraints(pattern=r"^[A-Za-z0-9_.-]+(/[A-Za-z0-9_.-]+)*$", max_length=512)
+    str,
+    StringConstraints(pattern=r"^[A-Za-z0-9_.-]+(/[A-Za-z0-9_.-]+)*$", max_length=512),
+    AfterValidator(_stays_below),
 ]
 """A path below the bucket or the file system's root: no leading slash and no space."""
 
@@ -143,13 +159,7 @@ def parse_assignments(assignments: Sequence[str]) -> dict[str, Any]:
             raise UsageError(
                 f"--set {assignment}: expected KEY=VALUE, for example hyperparameters.seed=1"
             )
-        try:
-            values[key.strip()] = yaml.safe_load(text)
-        except yaml.YAMLError as error:
-            raise UsageError(
-                f"--set {assignment}: the value is not YAML ({_one_line(error)}); "
-                "quote text with special characters"
-            ) from error
+        values[key.strip()] = read_yaml(text, source=f"--set {assignment}")
     return values
 
 
@@ -164,11 +174,13 @@ def _check_registered(source: str, spec: JobSpec) -> None:
 
 def _read_yaml(path: Path) -> dict[str, Any]:
     try:
-        document = yaml.safe_load(path.read_text(encoding="utf-8"))
+        # A byte order mark, as some editors write it, is not part of the first key.
+        text = path.read_text(encoding="utf-8-sig")
     except OSError as error:
         raise UsageError(f"{path}: cannot be read ({error.strerror})") from error
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise UsageError(f"{path}: not YAML: {_one_line(error)}") from error
+    except UnicodeDecodeError as error:
+        raise UsageError(f"{path}: not UTF-8 text ({error})") from error
+    document = read_yaml(text, source=str(path))
     if document is None:
         return {}
     if not isinstance(document, dict):
@@ -192,7 +204,3 @@ def _set(document: dict[str, Any], key: str, value: Any) -> None:
 
 def _join(source: str, lines: Sequence[str]) -> str:
     return "\n".join(f"{source}: {line}" for line in lines)
-
-
-def _one_line(error: Exception) -> str:
-    return " ".join(str(error).split())

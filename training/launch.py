@@ -126,11 +126,20 @@ def this_machine() -> Machine:
     return Machine(
         python=Path(sys.executable),
         project=Path(__file__).resolve().parent.parent,
-        working_directory=Path.cwd(),
+        working_directory=_working_directory(),
         cores=len(os.sched_getaffinity(0)),
         gpus=sum(path.name[6:].isdigit() for path in Path("/dev").glob("nvidia*")),
         environ=os.environ,
     )
+
+
+def _working_directory() -> Path:
+    try:
+        return Path.cwd()
+    except FileNotFoundError as error:
+        raise UsageError(
+            "the folder that this was started in is gone; change to another"
+        ) from error
 
 
 def _read_outputs(contracts: Sequence[type[Contract]], outputs_file: Path | None) -> Outputs:
@@ -156,7 +165,7 @@ def _start(job: Job, plan: Plan, findings: Sequence[Finding], *, yes: bool) -> N
 
 
 def _ask() -> None:
-    if not sys.stdin.isatty():
+    if sys.stdin is None or not sys.stdin.isatty():
         raise UsageError("nobody is there to confirm the plan; add --yes to start it")
     if not typer.confirm("Start it?", err=True):
         raise Interrupted("not started")

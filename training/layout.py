@@ -35,6 +35,10 @@ class TrainChannel:
     def pretrained_models(self) -> Path:
         return self.root / "pretrained-models"
 
+    def weight_candidates(self, name: str) -> tuple[Path, Path]:
+        """Return where a file of weights is looked for: a name in the channel, or a path."""
+        return self.pretrained_models / name, Path(name)
+
 
 @dataclass(frozen=True)
 class LogChannel:

@@ -180,7 +180,7 @@ def read_outputs_file(path: Path) -> Outputs:
             f"--outputs-file {path}: cannot be read ({error.strerror}). Write it with: "
             f"cdk deploy NetworkStack StorageStack --outputs-file {path}"
         ) from error
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise UsageError(f"--outputs-file {path}: not JSON ({error})") from error
     if not isinstance(document, dict) or not all(
         isinstance(stack, dict) for stack in document.values()

@@ -18,8 +18,12 @@ def explain(error: ValidationError, model: type[BaseModel], *, prefix: str = "")
         prefix: Put before each key, for example `hyperparameters.`.
     """
     lines: list[str] = []
-    for item in error.errors(include_url=False):
+    problems = error.errors(include_url=False)
+    for item in problems:
         location = item["loc"]
+        if any(_is_inside(other["loc"], location) for other in problems):
+            # "Too short" of a list, only because one of its items was refused.
+            continue
         key = prefix + ".".join(str(part) for part in location)
         if item["type"] == "extra_forbidden":
             lines.append(unknown_key(key, str(location[-1]), _fields_at(model, location[:-1])))
@@ -30,6 +34,10 @@ def explain(error: ValidationError, model: type[BaseModel], *, prefix: str = "")
             where = f"{key}: {_shortened(item['input'])}: " if location else ""
             lines.append(f"{where}{message[0].lower()}{message[1:]}")
     return lines
+
+
+def _is_inside(inner: tuple[int | str, ...], outer: tuple[int | str, ...]) -> bool:
+    return len(inner) > len(outer) > 0 and inner[: len(outer)] == outer
 
 
 def unknown_key(key: str, name: str, known: Iterable[str]) -> str:

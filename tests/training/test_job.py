@@ -62,6 +62,12 @@ def test_the_command_line_wins_over_the_file(tmp_path: Path) -> None:
         ("limits: {max_run_s: soon}", "limits.max_run_s: 'soon': input should be a valid integer"),
         ("- a list", "expected keys and values, found list"),
         ("a: [", "not YAML"),
+        ("name: a\nname: b", "the key 'name' is there twice"),
+        ("hyperparameters: {seed: 1, seed: 2}", "the key 'seed' is there twice"),
+        ("a: " + "[" * 5000, "nested too deeply"),
+        ("a: 2026-02-30", "a value cannot be read: day"),
+        ("channels: {log: a/../../b}", "channels.log: 'a/../../b': a channel's path has no part"),
+        ("hyperparameters: {data_train: [../x]}", "hyperparameters.data_train.0: '../x'"),
         ("local: {controller: nccl}", "local.controller: 'nccl': input should be 'gloo' or 'mpi'"),
         (
             "hyperparameters: {batch_size_per_gpu: many}",
@@ -77,6 +83,19 @@ def test_a_wrong_spec_is_named_with_its_file_key_and_what_is_allowed(
     assert str(raised.value).startswith(f"{tmp_path / 'job.yaml'}: ")
     assert expected in str(raised.value)
     assert "\n" not in str(raised.value)
+
+
+def test_what_editors_put_around_the_text_does_not_matter(tmp_path: Path) -> None:
+    path = tmp_path / "job.yaml"
+    path.write_bytes(b"\xef\xbb\xbfname: first\r\ndata_source: efs\r\n")
+    assert read_job(path, {}).spec.name == "first"
+
+
+def test_a_file_that_is_not_text_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "job.yaml"
+    path.write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(UsageError, match=r"job\.yaml: not UTF-8 text"):
+        read_job(path, {})
 
 
 def test_every_wrong_key_is_reported_at_once(tmp_path: Path) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, Literal, Protocol, cast
 
@@ -34,6 +34,9 @@ class Algorithm(Protocol):
 
     def splits(self, hyperparameters: BaseModel) -> Sequence[str]:
         """Return the splits of the data set that the job reads, each once."""
+
+    def weight_files(self, hyperparameters: BaseModel) -> Mapping[str, str]:
+        """Return the files that the job begins with: name of the hyperparameter to file."""
 
     def bad_annotations(self, hyperparameters: BaseModel) -> Literal["stop", "skip"]:
         """Return `stop` or `skip`: what to do with annotations that cannot be trained on."""

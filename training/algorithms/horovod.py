@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Literal
 
 from pydantic import BaseModel
@@ -34,6 +34,11 @@ def splits(hyperparameters: BaseModel) -> Sequence[str]:
     """See `training.algorithms.Algorithm`."""
     own = _own(hyperparameters)
     return list(dict.fromkeys([*own.data_train, *own.data_val]))
+
+
+def weight_files(hyperparameters: BaseModel) -> Mapping[str, str]:
+    """See `training.algorithms.Algorithm`."""
+    return _own(hyperparameters).weight_files()
 
 
 def bad_annotations(hyperparameters: BaseModel) -> Literal["stop", "skip"]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from training.aws.errors import translated
+from training.errors import UsageError
 
 if TYPE_CHECKING:
     from boto3.session import Session
@@ -37,6 +38,7 @@ def new_client(session: Session, service: str) -> Any:
 
     Raises:
         AwsError: There is no region.
+        UsageError: AWS_ENDPOINT_URL is not an address.
     """
     from botocore.config import Config
 
@@ -45,8 +47,12 @@ def new_client(session: Session, service: str) -> Any:
         read_timeout=READ_TIMEOUT_S,
         retries={"mode": "standard", "total_max_attempts": ATTEMPTS},
     )
-    with translated():
-        return session.client(service, config=config)  # type: ignore[call-overload]
+    try:
+        with translated():
+            return session.client(service, config=config)  # type: ignore[call-overload]
+    except ValueError as error:
+        # Of an AWS_ENDPOINT_URL that is no address.
+        raise UsageError(f"{service}: {error}") from error
 
 
 def where(client: Any) -> str:

@@ -223,4 +223,6 @@ def _file_errors(place: Path) -> Iterator[None]:
         where = error.filename or place
         if error.errno in {errno.ENOSPC, errno.EDQUOT}:
             raise JobFailed(f"{where}: no space is left. Free some and run again") from error
-        raise JobFailed(f"{where}: {error.strerror or error}") from error
+        refused = error.errno in {errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR}
+        kind = UsageError if refused else JobFailed
+        raise kind(f"{where}: {error.strerror or error}") from error

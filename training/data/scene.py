@@ -22,7 +22,7 @@ Corners = NDArray[np.float64]
 CATEGORIES = ("ellipse", "rectangle", "triangle", "star")
 """Category id 1 is the first."""
 
-SMALLEST_PX = 16
+SMALLEST_PX = 20
 """Diameter of the smallest object: a smaller star cannot be told from a triangle."""
 LARGEST_SHARE = 0.65
 """Of the picture's width: diameter of the largest object that is no close-up."""
@@ -34,7 +34,7 @@ TRIES = 12
 
 CROWD_MEMBER_PX = 14
 
-OWN_HUE_SHARE = 0.85
+OWN_HUE_SHARE = 0.95
 """Of the objects: their hue is near that of their category, as photographed things have colours and
 textures of their own. Outlines alone take a network longer to learn than a trial may last."""
 HUE_SPREAD = 0.04

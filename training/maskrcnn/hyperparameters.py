@@ -262,6 +262,14 @@ class Hyperparameters(BaseModel):
     keep_checkpoints: Count = 3
     """Checkpoints that are kept, the newest."""
 
+    def weight_files(self) -> dict[str, str]:
+        """Return the files that the job begins with: name of the hyperparameter to file."""
+        if self.load_model is not None:
+            return {"load_model": self.load_model}
+        if self.backbone_weights in {None, "torchvision"}:
+            return {}
+        return {"backbone_weights": str(self.backbone_weights)}
+
     @model_validator(mode="before")
     @classmethod
     def _default_schedule(cls, values: Any) -> Any:

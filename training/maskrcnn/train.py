@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from training.cli import log, new_app, run
-from training.errors import ExitCode, UsageError
+from training.errors import ExitCode, JobFailed, UsageError
 from training.layout import LogChannel, TrainChannel
 from training.maskrcnn.guard import StopRequest, watch_launcher
 from training.maskrcnn.hyperparameters import Hyperparameters, read_hyperparameters
@@ -103,6 +103,8 @@ def _train_rank(
         step = trainer.position.step if trainer else 0
         message = str(error) or type(error).__name__
         write_outcome(channel.outcome, "failed", step=step, message=message)
+        if isinstance(error, OSError):
+            raise JobFailed(message) from error
         raise
     return EXIT_CODES[ending]
 

@@ -100,10 +100,12 @@ def check(job: Job, plan: Plan) -> Iterator[Finding]:
 
 
 def check_data(job: Job, data: Path) -> Iterator[Finding]:
-    """Check the annotations and pictures that the job reads."""
+    """Check the annotations, pictures and weights that the job reads."""
     from training.preflight import data as data_check
+    from training.preflight import weights
 
     algorithm = algorithms.load(job.spec.algorithm)
+    yield from weights.find(TrainChannel(data), algorithm.weight_files(job.hyperparameters))
     yield from data_check.find(
         TrainChannel(data),
         algorithm.splits(job.hyperparameters),

@@ -20,14 +20,25 @@ def find(log: LogChannel, hyperparameters: Mapping[str, Any], resume: bool) -> I
         hyperparameters: What the job would train with, as plain JSON values.
         resume: The job goes on where one of the same name stopped.
     """
-    if log.root.exists():
+    # os.path, since pathlib raises where a parent may not be read.
+    if os.path.lexists(log.root):
         yield from _find_in_existing(log, hyperparameters, resume)
-    elif not os.access(_nearest_folder(log.root), os.W_OK | os.X_OK):
+        return
+    if resume:
+        yield Finding(
+            "resume-nothing",
+            "error",
+            f"{log.root} is not there, so there is no job of this name to go on with; check "
+            "--name, or leave --resume out to start it",
+            str(log.root),
+        )
+    parent = _nearest_folder(log.root)
+    if not (parent.is_dir() and os.access(parent, os.W_OK | os.X_OK)):
         yield Finding(
             "log-not-writable",
             "error",
-            f"{log.root} cannot be made: {_nearest_folder(log.root)} is not a folder that this "
-            "user may write to; choose another one with channels.log or local.root",
+            f"{log.root} cannot be made: {parent} is not a folder that this user may write to; "
+            "choose another one with channels.log or local.root",
             str(log.root),
         )
 
@@ -83,4 +94,4 @@ def _find_changed(log: LogChannel, hyperparameters: Mapping[str, Any]) -> Iterat
 
 def _nearest_folder(path: Path) -> Path:
     """Return the nearest parent that exists."""
-    return next(parent for parent in path.parents if parent.exists())
+    return next(parent for parent in path.parents if os.path.lexists(parent))

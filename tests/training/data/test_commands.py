@@ -77,6 +77,14 @@ def test_the_sample_is_staged_to_s3_and_efs_and_verifies(deployed: Deployed) -> 
     assert (code, stdout, stderr) == (0, "no difference in 16 files\n", "")
 
 
+def test_a_folder_is_not_staged_into_itself(deployed: Deployed) -> None:
+    (deployed.mount / "picture.jpg").write_bytes(b"1")
+    code, _, stderr = deployed.run_stage(str(deployed.mount), "--to", "efs", "--path", "below")
+    assert code == 2
+    assert "one is in the other" in stderr
+    assert not (deployed.mount / "below").exists()
+
+
 def test_verify_names_each_difference_and_exits_with_3(tmp_path: Path) -> None:
     for side, content in (("a", "1"), ("b", "2")):
         (tmp_path / side).mkdir()

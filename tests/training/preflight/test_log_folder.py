@@ -39,6 +39,10 @@ def test_a_folder_below_one_that_is_read_only_cannot_be_made(
     assert codes(tmp_path / "log", {}, resume=False) == ["log-not-writable"]
 
 
+def test_there_is_nothing_to_go_on_with_under_a_name_that_never_ran(tmp_path: Path) -> None:
+    assert codes(tmp_path / "log", {}, resume=True) == ["resume-nothing"]
+
+
 def test_going_on_with_the_same_hyperparameters_is_fine(tmp_path: Path) -> None:
     (tmp_path / "hyperparameters.json").write_text(json.dumps({"seed": 1}))
     assert codes(tmp_path, {"seed": 1}, resume=True) == []

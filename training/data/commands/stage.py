@@ -10,6 +10,7 @@ import typer
 from training.cli import Format, FormatOption, print_json
 from training.data.commands.options import JobsOption, find_places
 from training.data.commands.show import show_line
+from training.data.folder import Folder
 from training.data.places import Place, Places
 from training.data.progress import format_bytes
 from training.data.progress_display import show_progress
@@ -50,11 +51,21 @@ def stage(
         places = find_places(outputs_file, jobs)
         origin = _find_source(places, source, from_place, to, path)
         target = places.of_stack(to, path)
+        _require_apart(origin, target)
         files = list_source(origin)
         total_bytes = sum(state.size for state in files.values())
         with show_progress(f"Staging to {to}", total_bytes, "bytes") as progress:
             staged = copy(origin, target, files, jobs=jobs, progress=progress)
     _show(origin, target, staged, output_format)
+
+
+def _require_apart(origin: Side, target: Side) -> None:
+    """Refuse to copy a folder into itself: the copy would be copied again, and again."""
+    if not (isinstance(origin, Folder) and isinstance(target, Folder)):
+        return
+    source, into = origin.root.resolve(), target.root.resolve()
+    if into.is_relative_to(source) or source.is_relative_to(into):
+        raise UsageError(f"{origin.name}: cannot be copied to {target.name}: one is in the other")
 
 
 def _find_source(

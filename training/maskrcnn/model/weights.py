@@ -62,7 +62,7 @@ def _download(arch: str) -> Weights:
 
 
 def _find(name: str, channel: TrainChannel, key: str) -> Path:
-    candidates = [channel.pretrained_models / name, Path(name)]
+    candidates = channel.weight_candidates(name)
     for path in candidates:
         if path.is_file():
             return path

@@ -1,0 +1,102 @@
+"""What every command line does with errors and with the streams that it is given."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+PROJECT = Path(__file__).resolve().parents[2]
+
+PROGRAM = """
+import sys
+from training.cli import *
+from training.errors import *
+
+app = new_app("Try.")
+
+@app.command()
+def go(what: str) -> None:
+    if what == "usage":
+        raise UsageError("a [red]markup[/] line")
+    if what == "checkpointed":
+        raise JobCheckpointed("saved")
+    if what == "interrupt":
+        raise KeyboardInterrupt
+    if what == "file":
+        open("/nowhere/at/all")
+    if what == "bug":
+        1 / 0
+    if what == "json":
+        print_json({"name": "é"})
+    if what == "text":
+        for number in range(20000):
+            result.print(f"line {number} é")
+
+run(app)
+"""
+
+
+def call(what: str, **options: object) -> subprocess.CompletedProcess[str]:
+    environ = {**os.environ, "PYTHONPATH": str(PROJECT), **options.pop("env", {})}  # type: ignore[dict-item]
+    streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **options}
+    return subprocess.run(  # type: ignore[call-overload, no-any-return]
+        [sys.executable, "-c", PROGRAM, what], env=environ, text=True, check=False, **streams
+    )
+
+
+@pytest.mark.parametrize(
+    ("what", "code", "message"),
+    [
+        ("usage", 2, "error: a [red]markup[/] line\n"),
+        ("checkpointed", 75, "error: saved\n"),
+        ("interrupt", 130, ""),
+        ("file", 2, "error: /nowhere/at/all: No such file or directory\n"),
+    ],
+)
+def test_an_error_is_its_message_and_the_exit_code_of_its_kind(
+    what: str, code: int, message: str
+) -> None:
+    done = call(what)
+    assert (done.returncode, done.stderr, done.stdout) == (code, message, "")
+
+
+def test_a_bug_is_shown_as_what_it_is() -> None:
+    done = call("bug")
+    assert done.returncode == 1
+    assert "ZeroDivisionError" in done.stderr
+
+
+@pytest.mark.parametrize("what", ["json", "text"])
+def test_a_full_disk_under_the_result_is_an_error(what: str) -> None:
+    with Path("/dev/full").open("w") as full:
+        done = call(what, stdout=full)
+    assert done.returncode == 1
+    assert done.stderr == "error: the result cannot be written: No space left on device\n"
+
+
+@pytest.mark.parametrize("what", ["json", "text"])
+def test_a_reader_that_leaves_is_no_error(what: str) -> None:
+    read, write = os.pipe()
+    os.close(read)
+    with os.fdopen(write, "w") as pipe:
+        done = call(what, stdout=pipe)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_a_terminal_that_lacks_a_letter_gets_its_number() -> None:
+    done = call("json", env={"PYTHONIOENCODING": "ascii"})
+    assert (done.returncode, done.stdout) == (0, '{\n  "name": "\\xe9"\n}\n')
+
+
+def test_closed_streams_and_a_width_of_nothing_are_borne() -> None:
+    closed = subprocess.run(
+        ["sh", "-c", '"$0" -c "$1" text >&- 2>&- <&-', sys.executable, PROGRAM],
+        env={**os.environ, "PYTHONPATH": str(PROJECT)},
+        check=False,
+    )
+    assert closed.returncode == 0
+    assert len(call("text", env={"COLUMNS": "0"}).stdout.splitlines()) == 20000

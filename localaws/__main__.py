@@ -116,6 +116,9 @@ def env(
 
 
 def _directory(path: Path) -> StateDirectory:
+    if path == Path():
+        # An empty variable in a script; what is stopped with --discard is removed.
+        raise UsageError('--state-dir "": name a folder of its own, for example .localaws')
     return StateDirectory(path.absolute())
 
 

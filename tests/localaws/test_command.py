@@ -122,6 +122,13 @@ def test_a_server_whose_folder_is_removed_leaves(tmp_path: Path) -> None:
     assert process.wait(timeout=20) in (0, None)
 
 
+@pytest.mark.parametrize("command", ["start", "stop", "status", "env"])
+def test_an_empty_state_directory_is_not_this_folder(command: str) -> None:
+    refused = localaws(command, "--state-dir", "", check=False)
+    assert refused.returncode == 2
+    assert "name a folder of its own" in refused.stderr
+
+
 def test_damaged_state_is_one_error_and_stays_for_the_user(tmp_path: Path) -> None:
     (tmp_path / "backends.pickle").write_bytes(b"not a pickle")
     answer = localaws("start", "--port", "0", "--state-dir", tmp_path, check=False)

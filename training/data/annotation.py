@@ -78,7 +78,8 @@ def _box_problem(box: Any, frame: Frame | None) -> Problem | None:
     if type(box) is not list or len(box) != 4 or not _all_finite(box):
         return ANNOTATION_MALFORMED, f"bbox {_short(box)}"
     x, y, width, height = box
-    if width <= 0 or height <= 0:
+    # A width that is lost beside x leaves no area either.
+    if x + width <= x or y + height <= y:
         return BOX_EMPTY, f"bbox {box}"
     if frame and (
         x < -OVERFLOW_PX

@@ -128,17 +128,20 @@ def _read_annotations(
     labels = {category: label for label, category in enumerate(categories, start=1)}
     by_image: dict[int, list[_Annotation]] = {image_id: [] for image_id in images}
     skipped: list[str] = []
-    for annotation in annotations:
-        image = images.get(annotation["image_id"])
+    for place, annotation in enumerate(annotations):
         try:
+            image_id = annotation["image_id"]
+            image = images.get(image_id)
             if image is None:
                 raise _BadAnnotation("its image is not in the file")
-            by_image[annotation["image_id"]].append(_read_annotation(annotation, image, labels))
+            by_image[image_id].append(_read_annotation(annotation, image, labels))
         except _BadAnnotation as error:
-            where = f"image {annotation['image_id']}"
-            if image is not None:
-                where += f" ({image['file_name']})"
+            where = f"image {image_id}" + (f" ({image['file_name']})" if image else "")
             skipped.append(f"annotation {annotation.get('id')} of {where}: {error}")
+        except (AttributeError, KeyError, OverflowError, TypeError, ValueError) as error:
+            # Anything may stand in a file that others made.
+            problem = f"{type(error).__name__}: {error}"
+            skipped.append(f"annotations[{place}]: not of COCO's form ({problem})")
     return by_image, skipped
 
 

@@ -55,6 +55,30 @@ def test_a_bad_annotation_is_left_out_and_told(
     assert reason in told
 
 
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"segmentation": 5},
+        {"segmentation": True},
+        {"area": None},
+        {"area": "large"},
+        {"area": 10**400},
+        {"bbox": [10**400, 1, 1, 1]},
+        {"bbox": None},
+        {"image_id": [1]},
+        {"category_id": {}},
+    ],
+)
+def test_whatever_stands_in_an_annotation_it_is_skipped_with_its_place(
+    coco_set: Any, annotation: Annotation, changes: dict[str, Any]
+) -> None:
+    channel = coco_set.write([annotation(id=1), annotation(id=8, **changes)])
+    split = read_split(channel, "train2017")
+    assert sum(len(record.labels) for record in split.records) == 1
+    (told,) = split.skipped
+    assert told.startswith(("annotations[1]: not of COCO's form", "annotation 8 of image 1"))
+
+
 def test_bad_annotations_stop_the_run_unless_the_user_lets_them_be_skipped(
     coco_set: Any, annotation: Annotation, tiny: Any
 ) -> None:

@@ -26,8 +26,9 @@ from training.errors import ExitCode, TrainingError, UsageError
 HOST = "127.0.0.1"
 """Never another: the server checks no credentials, so whoever reaches the port may do anything."""
 
-PATIENCE_S = 5.0
-"""How long requests on their way may take before the state is saved."""
+PATIENCE_S = 30.0
+"""How long requests on their way may take before the state is saved. A deployment is one of them:
+cut off, its stack would be neither here nor there for ever."""
 
 LOOK_S = 2.0
 """Time between two looks at whether the state directory is still there."""

@@ -25,7 +25,7 @@ from training.data.scene import CATEGORIES, Scene, SceneObject, draw_scene
 from training.errors import UsageError
 from training.layout import TrainChannel
 
-VERSION = 1
+VERSION = 2
 """Rises when the same seed begins to give other pictures."""
 
 RECORD = "shapes.json"

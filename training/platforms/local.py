@@ -94,7 +94,12 @@ def check(job: Job, plan: Plan) -> Iterator[Finding]:
     yield from mount_findings
     if mount_findings:
         return
-    yield from log_folder.find(LogChannel(request.log), request.hyperparameters, request.resume)
+    yield from log_folder.find(
+        LogChannel(request.log),
+        request.hyperparameters,
+        defaults=type(job.hyperparameters)().model_dump(mode="json"),
+        resume=request.resume,
+    )
     if request.data_copied_from is None:
         yield from check_data(job, request.data)
 

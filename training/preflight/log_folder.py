@@ -12,17 +12,24 @@ from training.layout import LogChannel
 from training.preflight.finding import Finding
 
 
-def find(log: LogChannel, hyperparameters: Mapping[str, Any], resume: bool) -> Iterator[Finding]:
+def find(
+    log: LogChannel,
+    hyperparameters: Mapping[str, Any],
+    *,
+    defaults: Mapping[str, Any],
+    resume: bool,
+) -> Iterator[Finding]:
     """Yield what stands against writing to a job's log folder.
 
     Args:
         log: The folder, there or not.
         hyperparameters: What the job would train with, as plain JSON values.
+        defaults: The same of a job that sets none, for those that came after the job began.
         resume: The job goes on where one of the same name stopped.
     """
     # os.path, since pathlib raises where a parent may not be read.
     if os.path.lexists(log.root):
-        yield from _find_in_existing(log, hyperparameters, resume)
+        yield from _find_in_existing(log, hyperparameters, defaults, resume)
         return
     if resume:
         yield Finding(
@@ -44,7 +51,7 @@ def find(log: LogChannel, hyperparameters: Mapping[str, Any], resume: bool) -> I
 
 
 def _find_in_existing(
-    log: LogChannel, hyperparameters: Mapping[str, Any], resume: bool
+    log: LogChannel, hyperparameters: Mapping[str, Any], defaults: Mapping[str, Any], resume: bool
 ) -> Iterator[Finding]:
     if not resume:
         yield Finding(
@@ -62,16 +69,19 @@ def _find_in_existing(
             str(log.root),
         )
     else:
-        yield from _find_changed(log, hyperparameters)
+        yield from _find_changed(log, hyperparameters, defaults)
 
 
-def _find_changed(log: LogChannel, hyperparameters: Mapping[str, Any]) -> Iterator[Finding]:
+def _find_changed(
+    log: LogChannel, hyperparameters: Mapping[str, Any], defaults: Mapping[str, Any]
+) -> Iterator[Finding]:
     """A job that goes on with other hyperparameters is another job."""
     try:
-        before = json.loads(log.hyperparameters.read_text(encoding="utf-8"))
+        record = json.loads(log.hyperparameters.read_text(encoding="utf-8"))
+        before = {**defaults, **record}
     except FileNotFoundError:
         return
-    except (OSError, ValueError) as error:
+    except (OSError, RecursionError, TypeError, ValueError) as error:
         yield Finding(
             "log-unreadable",
             "error",

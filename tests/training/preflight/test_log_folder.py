@@ -12,7 +12,8 @@ from training.preflight.log_folder import find
 
 
 def codes(log: Path, hyperparameters: dict[str, object], *, resume: bool) -> list[str]:
-    return [finding.code for finding in find(LogChannel(log), hyperparameters, resume)]
+    found = find(LogChannel(log), hyperparameters, defaults={}, resume=resume)
+    return [finding.code for finding in found]
 
 
 def test_a_new_folder_is_fine(tmp_path: Path) -> None:
@@ -20,7 +21,7 @@ def test_a_new_folder_is_fine(tmp_path: Path) -> None:
 
 
 def test_a_folder_that_is_there_belongs_to_another_job(tmp_path: Path) -> None:
-    (finding,) = find(LogChannel(tmp_path), {}, resume=False)
+    (finding,) = find(LogChannel(tmp_path), {}, defaults={}, resume=False)
     assert finding.code == "log-exists"
     assert str(tmp_path) in finding.message
     assert "--resume" in finding.message
@@ -50,13 +51,25 @@ def test_going_on_with_the_same_hyperparameters_is_fine(tmp_path: Path) -> None:
 
 def test_going_on_with_other_hyperparameters_names_each(tmp_path: Path) -> None:
     (tmp_path / "hyperparameters.json").write_text(json.dumps({"seed": 1, "old": 2, "same": 3}))
-    (finding,) = find(LogChannel(tmp_path), {"seed": 5, "new": 4, "same": 3}, resume=True)
+    (finding,) = find(
+        LogChannel(tmp_path), {"seed": 5, "new": 4, "same": 3}, defaults={}, resume=True
+    )
     assert finding.code == "resume-changes-hyperparameters"
     assert "new None to 4, old 2 to None, seed 1 to 5" in finding.message
 
 
-def test_a_broken_record_of_the_hyperparameters_is_an_error(tmp_path: Path) -> None:
-    (tmp_path / "hyperparameters.json").write_text("{")
+def test_a_hyperparameter_that_came_later_had_its_default(tmp_path: Path) -> None:
+    (tmp_path / "hyperparameters.json").write_text(json.dumps({"seed": 1}))
+    log = LogChannel(tmp_path)
+    same = find(log, {"seed": 1, "new": 2}, defaults={"seed": 0, "new": 2}, resume=True)
+    assert list(same) == []
+    (finding,) = find(log, {"seed": 1, "new": 3}, defaults={"seed": 0, "new": 2}, resume=True)
+    assert "(new 2 to 3)" in finding.message
+
+
+@pytest.mark.parametrize("text", ["{", "[]", "null", "5", '"x"', "[" * 10000])
+def test_a_broken_record_of_the_hyperparameters_is_an_error(tmp_path: Path, text: str) -> None:
+    (tmp_path / "hyperparameters.json").write_text(text)
     assert codes(tmp_path, {}, resume=True) == ["log-unreadable"]
 
 

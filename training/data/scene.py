@@ -22,11 +22,11 @@ Corners = NDArray[np.float64]
 CATEGORIES = ("ellipse", "rectangle", "triangle", "star")
 """Category id 1 is the first."""
 
-SMALLEST_PX = 20
+SMALLEST_PX = 24
 """Diameter of the smallest object: a smaller star cannot be told from a triangle."""
 LARGEST_SHARE = 0.65
 """Of the picture's width: diameter of the largest object that is no close-up."""
-LEAST_VISIBLE = 0.55
+LEAST_VISIBLE = 0.65
 """Of an object's area: more of it is never hidden by others."""
 LEAST_AREA_PX = 60
 OVERSAMPLING = 3

@@ -61,7 +61,7 @@ def find(directory: StateDirectory) -> Server | None:
         if not is_ours or process.status() == psutil.STATUS_ZOMBIE:
             return None
         return Server(record["pid"], record["endpoint"])
-    except (OSError, ValueError, KeyError, TypeError, psutil.NoSuchProcess):
+    except (OSError, RecursionError, ValueError, KeyError, TypeError, psutil.NoSuchProcess):
         return None
 
 

@@ -86,10 +86,15 @@ def plan(job: Job, outputs: Outputs, launch: Launch) -> Plan:
 
 
 def check(job: Job, plan: Plan) -> Iterator[Finding]:
-    """Check the folders and, where it is here already, the data."""
-    from training.preflight import log_folder, mounted
+    """Check the machine, the folders and, where it is here already, the data."""
+    from training.preflight import log_folder, mounted, processes
 
     request = _request(plan)
+    yield from processes.find(
+        horovodrun=Path(request.argv[0]),
+        controller=job.spec.local.controller,
+        network_interface=job.spec.local.network_interface,
+    )
     mount_findings = list(mounted.find(job.spec.data_source, request.data))
     yield from mount_findings
     if mount_findings:

@@ -46,6 +46,11 @@ class Place:
         """The synthetic data set."""
         return self.root / "shapes"
 
+    @property
+    def shapes_drawn(self) -> Path:
+        """Stamp of the sources that drew `shapes`."""
+        return self.root / "shapes-drawn"
+
     def log(self, step: str) -> Path:
         """Everything that a step's commands print."""
         return self.root / "logs" / f"{step}.log"

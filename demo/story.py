@@ -109,11 +109,16 @@ class Story:
         self._deployed().write()
 
     def draw_shapes(self, progress: Progress) -> None:
+        """Draw the set, and draw it anew where an older version of this program drew it."""
+        drawn = Stamp(self.place.shapes_drawn, fingerprint(*_drawing_sources()))
+        if not drawn.is_fresh():
+            shutil.rmtree(self.place.shapes, ignore_errors=True)
         self._python(
             "training.data", "shapes", "--out", self.place.shapes,
             "--train", str(SHAPES_TRAIN), "--val", str(SHAPES_VAL),
             log="shapes", progress=progress,
         )  # fmt: skip
+        drawn.write()
 
     def stage(self, job: DemoJob, progress: Progress) -> None:
         """Copy a job's data to S3 and, where the job reads a file system, from there to it."""
@@ -182,3 +187,9 @@ def _stack_sources() -> list[Path]:
         PROJECT / "training" / "outputs.py",
         *sorted((PROJECT / "stacks").rglob("*.py")),
     ]
+
+
+def _drawing_sources() -> list[Path]:
+    """Return every file that the shapes depend on."""
+    folder = PROJECT / "training" / "data"
+    return [folder / name for name in ("shapes.py", "scene.py", "outline.py")]

@@ -97,11 +97,16 @@ def save(path: Path) -> None:
         "bucket_accounts": s3_backends.bucket_accounts,
     }
     aside = path.with_suffix(".new")
-    with aside.open("wb") as file:
-        _Pickler(file).dump(snapshot)
-        file.flush()
-        os.fsync(file.fileno())
-    aside.replace(path)
+    try:
+        with aside.open("wb") as file:
+            _Pickler(file).dump(snapshot)
+            file.flush()
+            os.fsync(file.fileno())
+        aside.replace(path)
+    except OSError:
+        # Half a state would keep a full disk full.
+        aside.unlink(missing_ok=True)
+        raise
 
 
 def load(path: Path) -> None:

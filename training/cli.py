@@ -12,7 +12,7 @@ import sys
 from enum import StrEnum
 from io import TextIOWrapper
 from pathlib import Path
-from typing import Annotated, Any, NoReturn
+from typing import Annotated, Any, NoReturn, TextIO
 
 import typer
 from rich.console import Console
@@ -21,18 +21,25 @@ from rich.markup import escape
 from training.errors import ExitCode, JobFailed, TrainingError, UsageError
 
 
-class _Console(Console):
+class _ResultConsole(Console):
     def on_broken_pipe(self) -> None:
         _reader_left()
+
+
+class _LogConsole(Console):
+    def on_broken_pipe(self) -> None:
+        """Go on in silence: nobody reads what is done, and it is to be done all the same."""
+        self.quiet = True
+        _drop(sys.stderr)
 
 
 # Some callers set it to 0, for which rich would print nothing at all.
 _WIDTH = None if os.environ.get("COLUMNS", "").strip() != "0" else 80
 
-log = _Console(stderr=True, highlight=False, soft_wrap=True, width=_WIDTH)
+log = _LogConsole(stderr=True, highlight=False, soft_wrap=True, width=_WIDTH)
 """Progress and messages."""
 
-result = _Console(highlight=False, soft_wrap=True, width=_WIDTH)
+result = _ResultConsole(highlight=False, soft_wrap=True, width=_WIDTH)
 """What was asked for, as text."""
 
 
@@ -105,7 +112,7 @@ def _show_os_error(error: OSError) -> ExitCode:
         show_error(UsageError(f"{error.filename}: {error.strerror}"))
         return ExitCode.USAGE
     if error.errno in {errno.ENOSPC, errno.EIO, errno.EDQUOT}:
-        _drop_stdout()
+        _drop(sys.stdout)
         show_error(JobFailed(f"the result cannot be written: {error.strerror}"))
         return ExitCode.JOB_FAILED
     raise error
@@ -124,10 +131,10 @@ def _prepare_streams() -> None:
 
 def _reader_left() -> NoReturn:
     """Leave quietly: the reader of a pipe has what it wanted (`| head`)."""
-    _drop_stdout()
+    _drop(sys.stdout)
     sys.exit(ExitCode.DONE)
 
 
-def _drop_stdout() -> None:
+def _drop(stream: TextIO) -> None:
     """Throw away what is still to be written, which Python would try again while it ends."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())

@@ -177,7 +177,7 @@ def _stop_on_errors(findings: Sequence[Finding]) -> None:
         raise PreflightError(
             "\n".join(
                 [f"{len(errors)} check(s) failed, nothing was started:"]
-                + [f"  {finding.code}: {finding.message}" for finding in errors]
+                + [f"  {finding.to_line()}" for finding in errors]
             )
         )
 

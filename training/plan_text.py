@@ -23,9 +23,7 @@ def show_plan(plan: Plan, findings: Sequence[Finding], console: Console) -> None
     console.print(f"  [dim]cost[/]: {escape(cost_text(plan.cost))}")
     for finding in findings:
         colour = _COLOURS[finding.severity]
-        console.print(
-            f"  [{colour}]{finding.severity}[/] {finding.code}: {escape(finding.message)}"
-        )
+        console.print(f"  [{colour}]{finding.severity}[/] {escape(finding.to_line())}")
 
 
 def cost_text(cost: Cost) -> str:

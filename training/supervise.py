@@ -166,6 +166,7 @@ class _Watch:
             self.stopped = self.stopped or Stop.LOST_RANK
             kill_descendants(self._process)
         elif signals > 1:
+            self.stopped = self.stopped or Stop.SIGNAL
             kill_descendants(self._process)
         elif signals == 1 and self.stopped is None:
             self._ask(Stop.SIGNAL)

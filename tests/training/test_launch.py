@@ -169,6 +169,23 @@ def test_a_time_limit_stops_the_job(place: Place) -> None:
     assert "stopped by its time limit with a checkpoint" in done.stderr
 
 
+def test_a_time_limit_before_any_step_leaves_nothing_to_go_on_from(place: Place) -> None:
+    done = place.launch(
+        str(place.write_job()), "--name", "job", "--yes", "--set", "limits.max_run_s=1"
+    )
+    assert done.returncode == 130, done.stderr
+    assert "stopped by its time limit before there was a new checkpoint" in done.stderr
+
+
+def test_a_job_goes_on_when_nobody_reads_its_output_any_more(cloud: Place) -> None:
+    process = cloud.start(str(cloud.write_job()), "--name", "job", "--yes")
+    assert process.stderr is not None
+    process.stderr.readline()
+    process.stderr.close()
+    assert process.wait(timeout=120) == 0
+    assert json.loads(cloud.log("job").outcome.read_text())["status"] == "completed"
+
+
 def test_two_launches_never_share_a_log_folder(place: Place) -> None:
     job = place.write_job(lr_epoch_schedule=[[5000, None]])
     first = place.start(str(job), "--name", "job", "--yes")

@@ -136,8 +136,17 @@ def test_a_second_signal_kills_at_once(tmp_path: Path) -> None:
     time.sleep(0.5)
     process.send_signal(signal.SIGINT)
     began = time.monotonic()
-    assert result(process)["returncode"] == -signal.SIGKILL
+    ended = result(process)
+    assert (ended["returncode"], ended["stopped"]) == (-signal.SIGKILL, "SIGNAL")
     assert time.monotonic() - began < 20
+
+
+def test_two_signals_at_once_are_a_stop_too(tmp_path: Path) -> None:
+    process = start(worker("rude"), tmp_path, grace_s=50.0)
+    wait_for_line(process, "ready")
+    process.send_signal(signal.SIGTERM)
+    process.send_signal(signal.SIGINT)
+    assert result(process)["stopped"] == "SIGNAL"
 
 
 def test_a_signal_before_any_worker_kills_at_once(tmp_path: Path) -> None:

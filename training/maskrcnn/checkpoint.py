@@ -47,7 +47,7 @@ class CheckpointFolder:
             checksum = f"{hashlib.sha256(data).hexdigest()}  {path.name}\n"
             write_atomically(_checksum_path(path), checksum.encode())
             write_atomically(path, data)
-            self._remove_old()
+            self._remove_old(path)
         except OSError as error:
             newest = next(iter(self._newest_first()), None)
             kept = f"{newest.name} is still there" if newest else "there is none before it"
@@ -73,8 +73,14 @@ class CheckpointFolder:
     def _newest_first(self) -> list[Path]:
         return sorted(self.folder.glob("step-*.pt"), reverse=True)
 
-    def _remove_old(self) -> None:
-        for path in self._newest_first()[self.keep :]:
+    def _remove_old(self, saved: Path) -> None:
+        """Remove what is older than the newest ones, and what is of a later step.
+
+        A later one is damaged, and was passed over when the job went on from before it.
+        """
+        paths = self._newest_first()
+        later = [path for path in paths if path.name > saved.name]
+        for path in later + paths[len(later) + self.keep :]:
             path.unlink()
             _checksum_path(path).unlink(missing_ok=True)
         sync_folder(self.folder)

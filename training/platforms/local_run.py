@@ -70,7 +70,7 @@ def _bring_data(job: Job, request: LocalRequest) -> None:
     _copy_data(request.data_copied_from, request.data)
     errors = [f for f in check_data(job, request.data) if f.severity == "error"]
     if errors:
-        lines = [f"  {finding.code}: {finding.message}" for finding in errors]
+        lines = [f"  {finding.to_line()}" for finding in errors]
         raise PreflightError("\n".join(["the data cannot be trained on:", *lines]))
 
 
@@ -161,8 +161,8 @@ def _train(request: LocalRequest, log: LogChannel) -> None:
 
 
 def _show(line: str) -> None:
-    sys.stderr.write(line + "\n")
-    sys.stderr.flush()
+    """Show a line of a rank as it is, unless nobody reads any more: then the job goes on."""
+    console.out(line, highlight=False)
 
 
 def _environment(request: LocalRequest) -> dict[str, str]:
@@ -200,14 +200,15 @@ def _judge(ended: supervise.Run, outcome: dict[str, Any], logs: RankLogs) -> Non
             f"stopped by {(ended.stopped or supervise.Stop.SIGNAL).value} with a checkpoint at "
             f"step {outcome.get('step')}; run the same command with --resume to go on"
         )
-    if ended.stopped is supervise.Stop.SIGNAL:
-        raise Interrupted("stopped before there was a new checkpoint")
+    if ended.stopped in {supervise.Stop.SIGNAL, supervise.Stop.TIME_LIMIT}:
+        raise Interrupted(f"stopped by {ended.stopped.value} before there was a new checkpoint")
     rank, cause = _first_failure(ended, logs)
     if status == "failed":
         cause = f"{cause}: {outcome.get('message')}"
-    last = [f"  {line}" for line in logs.last(rank)]
-    whose = "the launcher" if rank is None else f"rank {rank}"
-    raise JobFailed("\n".join([f"the job failed: {cause}", f"Last lines of {whose}:", *last]))
+    lines = [f"the job failed: {cause}"]
+    if last := logs.last(rank):
+        lines.append(f"Last lines of {'the launcher' if rank is None else f'rank {rank}'}:")
+    raise JobFailed("\n".join([*lines, *(f"  {line}" for line in last)]))
 
 
 _GLOO_FAILURE = re.compile(r"Process name: (\d+)\s+Exit code: (-?\d+)")

@@ -24,5 +24,10 @@ class Finding:
     message: str
     path: str
 
+    def to_line(self) -> str:
+        """Return it for people; the place is named once."""
+        place = "" if self.path in self.message else f" ({self.path})"
+        return f"{self.code}: {self.message}{place}"
+
     def to_json(self) -> dict[str, str]:
         return asdict(self)

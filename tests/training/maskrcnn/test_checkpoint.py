@@ -46,6 +46,19 @@ def test_the_last_checkpoints_are_kept_and_the_newest_is_loaded(tmp_path: Path) 
     assert newest_step(folder) == 11
 
 
+def test_a_new_checkpoint_stays_although_damaged_ones_of_later_steps_are_there(
+    tmp_path: Path,
+) -> None:
+    folder = CheckpointFolder(tmp_path, keep=2)
+    for step in (900, 901, 902):
+        folder.save(state(step), step=step)
+        (tmp_path / f"step-{step:08}.pt").write_bytes(b"damaged")
+    assert newest_step(folder, warn=lambda _message: None) is None
+    folder.save(state(7), step=7)
+    assert newest_step(folder) == 7
+    assert [path.name for path in sorted(tmp_path.glob("*.pt"))] == ["step-00000007.pt"]
+
+
 def test_checksums_are_those_of_sha256sum(tmp_path: Path) -> None:
     path = CheckpointFolder(tmp_path, keep=1).save(state(1), step=1)
     checked = subprocess.run(

@@ -10,6 +10,9 @@ from pathlib import Path
 MOUNTS_VARIABLE = "MASK_RCNN_MOUNTS"
 """A folder that has each file system as a folder of its id; local AWS sets it."""
 
+UNMOUNTED_ROOT = Path("/mnt")
+"""Where a file system is expected that is not mounted here; a finding says so."""
+
 EFS_STATE = Path("/var/run/efs")
 """The EFS mount helper keeps one file a mount here, `<id>.<mount point with dots>.<port>`:
 https://github.com/aws/efs-utils (`get_mount_specific_filename`)."""

@@ -22,9 +22,6 @@ CPU_CYCLE_MS = "5"
 On CPUs that takes from the training itself: two ranks with the light model of jobs/demo-shapes.yaml
 on two cores made 12.6 pictures a second with 1 ms, 22.7 with 5 and 24.5 with 20."""
 
-UNMOUNTED_ROOT = Path("/mnt")
-"""Where a file system is expected that is not mounted here; a finding says so."""
-
 
 @dataclass(frozen=True, kw_only=True)
 class LocalRequest:
@@ -157,7 +154,7 @@ def _places(job: Job, storage: StorageOutputs, launch: Launch) -> _Places:
 
 
 def _file_system_root(source: str, storage: StorageOutputs, environ: Mapping[str, str]) -> Path:
-    from training.data.mounts import find_mount
+    from training.data.mounts import UNMOUNTED_ROOT, find_mount
 
     if source == "efs":
         return find_mount(storage.efs_id, environ=environ) or UNMOUNTED_ROOT / storage.efs_id

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from training.platforms.local import UNMOUNTED_ROOT
+from training.data.mounts import UNMOUNTED_ROOT
 from training.preflight.finding import Finding
 
 

@@ -15,8 +15,13 @@ from typing import Any
 import boto3
 import pytest
 from botocore.config import Config
+from hypothesis import HealthCheck, settings
 
 ROOT = Path(__file__).parents[1]
+
+# A loaded machine is no fault of the code: nothing is judged by the time that it takes.
+settings.register_profile("unhurried", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("unhurried")
 
 
 @dataclass(frozen=True)

@@ -317,7 +317,7 @@ BAD_USE: list[tuple[Callable[[Place], None] | None, list[str], str]] = [
     (None, ["--set", "hyperparameters.sede=1"], "did you mean seed?"),
     (None, ["--set", "hyperparameters.seed=one"], "hyperparameters.seed: "),
     (None, ["--set", "hyperparameters.mode_mask=False"], "only True is allowed"),
-    (None, ["--platform", "sagemaker"], "'sagemaker' is not 'local'"),
+    (None, ["--platform", "sagemaker"], "'sagemaker' is not one of 'local'"),
     (None, ["--instance-type", "ml.p3.16xlarge"], "platform local runs on this machine"),
     (None, ["--instance-count", "2"], "platform local has one machine"),
     (None, ["--set", "limits"], "expected KEY=VALUE"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Any
 
 from training.aws.errors import translated
@@ -25,6 +26,8 @@ def new_session(*, region: str | None = None, profile: str | None = None) -> Ses
     """
     import boto3
 
+    # The CLI and other SDKs read this one; boto3 alone knows only AWS_DEFAULT_REGION.
+    region = region or os.environ.get("AWS_REGION")
     with translated():
         return boto3.Session(region_name=region, profile_name=profile)
 

@@ -37,3 +37,13 @@ def test_missing_region_is_one_error_that_names_the_variable() -> None:
 def test_unknown_profile_is_one_error_that_names_it() -> None:
     with pytest.raises(NoCredentials, match=r"mine.* ~/\.aws/config"):
         new_session(profile="mine")
+
+
+def test_the_region_may_be_in_either_variable(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("AWS_DEFAULT_REGION", raising=False)
+    monkeypatch.setenv("AWS_REGION", "eu-west-1")
+    assert new_session().region_name == "eu-west-1"
+    assert new_session(region="us-east-1").region_name == "us-east-1"
+    monkeypatch.delenv("AWS_REGION")
+    monkeypatch.setenv("AWS_DEFAULT_REGION", "eu-north-1")
+    assert new_session().region_name == "eu-north-1"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +18,11 @@ from training.layout import LogChannel, TrainChannel
 from training.maskrcnn.engines.torch_engine import TorchEngine
 from training.maskrcnn.hyperparameters import Hyperparameters, read_hyperparameters
 from training.maskrcnn.trainer import Job, Trainer
+
+# In these processes and in those that they start: two threads add up in another order than one, so
+# that runs that are compared must have the same.
+os.environ["OMP_NUM_THREADS"] = "1"
+torch.set_num_threads(1)
 
 TINY: dict[str, Any] = {
     "resnet_arch": "mobilenet",

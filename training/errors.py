@@ -28,6 +28,8 @@ class TrainingError(Exception):
     """
 
     exit_code: ExitCode = ExitCode.JOB_FAILED
+    label = "error"
+    """What stands before the message."""
 
 
 class JobFailed(TrainingError):
@@ -58,9 +60,11 @@ class JobCheckpointed(TrainingError):
     """The job stopped on request with a checkpoint to go on from."""
 
     exit_code = ExitCode.CHECKPOINTED
+    label = "stopped"
 
 
 class Interrupted(TrainingError):
     """The user stopped the command before there was anything to resume."""
 
     exit_code = ExitCode.INTERRUPTED
+    label = "stopped"

@@ -167,8 +167,12 @@ def _start(job: Job, plan: Plan, findings: Sequence[Finding], *, yes: bool) -> N
 def _ask() -> None:
     if sys.stdin is None or not sys.stdin.isatty():
         raise UsageError("nobody is there to confirm the plan; add --yes to start it")
-    if not typer.confirm("Start it?", err=True):
-        raise Interrupted("not started")
+    try:
+        answer = typer.confirm("Start it?", err=True)
+    except typer.Abort:
+        answer = False
+    if not answer:
+        raise Interrupted("nothing was started")
 
 
 def _stop_on_errors(findings: Sequence[Finding]) -> None:

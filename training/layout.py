@@ -101,6 +101,11 @@ class LogChannel:
     def report(self) -> Path:
         return self.root / "report.html"
 
+    @property
+    def launcher(self) -> Path:
+        """What the program that starts the ranks said itself."""
+        return self.root / "launcher.log"
+
     def rank(self, rank: int) -> Path:
         """Everything that one rank printed."""
         return self.root / f"rank-{rank}.log"

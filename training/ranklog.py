@@ -28,7 +28,7 @@ class Line:
     text: str
 
     def tagged(self) -> str:
-        return f"[launcher] {self.text}" if self.rank is None else f"[rank {self.rank}] {self.text}"
+        return f"[rank {self.rank}] {self.text}"
 
 
 def parse(line: str) -> list[Line]:
@@ -56,6 +56,7 @@ class RankLogs:
         self._files: list[TextIO] = [
             log.rank(rank).open("a", encoding="utf-8", buffering=1) for rank in range(world_size)
         ]
+        self._launcher = log.launcher.open("a", encoding="utf-8", buffering=1)
         self._last: dict[int | None, deque[str]] = {}
 
     def write(self, line: str) -> None:
@@ -64,12 +65,17 @@ class RankLogs:
             self._last.setdefault(parsed.rank, deque(maxlen=LAST_LINES)).append(parsed.text)
             if parsed.rank is not None and parsed.rank < len(self._files):
                 self._files[parsed.rank].write(parsed.text + "\n")
-            self._show(parsed.tagged())
+            if parsed.rank is None:
+                # Kept, not shown: horovodrun ends in a traceback of its own even where a job was
+                # stopped in good order. What failed is told at the end.
+                self._launcher.write(parsed.text + "\n")
+            else:
+                self._show(parsed.tagged())
 
     def last(self, rank: int | None) -> list[str]:
         """Return the last lines of a rank, or with None of the launcher."""
         return list(self._last.get(rank, ()))
 
     def close(self) -> None:
-        for file in self._files:
+        for file in (*self._files, self._launcher):
             file.close()

@@ -49,7 +49,8 @@ def unknown_key(key: str, name: str, known: Iterable[str]) -> str:
         known: What could be there.
     """
     names = sorted(known)
-    near = difflib.get_close_matches(name, names, n=1)
+    near = [known_name for known_name in names if known_name.startswith(name)]
+    near = near or difflib.get_close_matches(name, names, n=1)
     hint = f"did you mean {near[0]}? " if near else ""
     return f"{key}: unknown key; {hint}known keys: {', '.join(names)}"
 

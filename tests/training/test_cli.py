@@ -52,7 +52,7 @@ def call(what: str, **options: object) -> subprocess.CompletedProcess[str]:
     ("what", "code", "message"),
     [
         ("usage", 2, "error: a [red]markup[/] line\n"),
-        ("checkpointed", 75, "error: saved\n"),
+        ("checkpointed", 75, "stopped: saved\n"),
         ("interrupt", 130, ""),
         ("file", 2, "error: /nowhere/at/all: No such file or directory\n"),
     ],

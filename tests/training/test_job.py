@@ -41,6 +41,7 @@ def test_the_command_line_wins_over_the_file(tmp_path: Path) -> None:
     ("text", "expected"),
     [
         ("hyperparameters: {sede: 1}", "hyperparameters.sede: unknown key; did you mean seed?"),
+        ("hyperparameters: {batch_size: 4}", "did you mean batch_size_per_gpu?"),
         ("plattform: local", "plattform: unknown key; did you mean platform?"),
         ("instances: {cuont: 2}", "instances.cuont: unknown key; did you mean count?"),
         ("platform: moon", "platform: 'moon' is not one of local"),

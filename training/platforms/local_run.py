@@ -11,7 +11,7 @@ import os
 import re
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -84,6 +84,11 @@ def _copy_data(address: str, folder: Path) -> None:
 
     source = Bucket(make_s3_client(connections=COPY_JOBS), *_bucket_and_key(address))
     with translated():
+        if not source.files():
+            raise PreflightError(
+                f"{address}: there is no data. Stage it: python -m training.data stage DIR --to s3 "
+                f"--path {_bucket_and_key(address)[1]}"
+            )
         files = list_source(source)
         total_bytes = sum(state.size for state in files.values())
         with show_progress(f"Copying {address}", total_bytes, "bytes") as progress:
@@ -127,13 +132,25 @@ def _write_job(job: Job, plan: Plan, request: LocalRequest, log: LogChannel) -> 
         "spec": job.spec.model_dump(mode="json"),
         "request": request.to_json(),
         "world_size": request.world_size,
-        "command": ["python", "-m", "training.launch", *sys.argv[1:]],
+        "command": ["python", "-m", "training.launch", *_arguments_of_another_run(sys.argv[1:])],
         **describe_environment(),
     }
     _write_json(log.job, record)
     _write_json(log.hyperparameters, dict(request.hyperparameters))
     # How an earlier attempt ended says nothing about this one.
     log.outcome.unlink(missing_ok=True)
+
+
+def _arguments_of_another_run(arguments: Sequence[str]) -> list[str]:
+    """Return the arguments without what ties them to this run: its name, and going on with it."""
+    kept: list[str] = []
+    words = iter(arguments)
+    for word in words:
+        if word == "--name":
+            next(words, None)
+        elif word != "--resume" and not word.startswith("--name="):
+            kept.append(word)
+    return kept
 
 
 def _write_json(path: Path, document: Any) -> None:
@@ -197,11 +214,11 @@ def _judge(ended: supervise.Run, outcome: dict[str, Any], logs: RankLogs) -> Non
         return
     if status == "checkpointed":
         raise JobCheckpointed(
-            f"stopped by {(ended.stopped or supervise.Stop.SIGNAL).value} with a checkpoint at "
+            f"by {(ended.stopped or supervise.Stop.SIGNAL).value}, with a checkpoint at "
             f"step {outcome.get('step')}; run the same command with --resume to go on"
         )
     if ended.stopped in {supervise.Stop.SIGNAL, supervise.Stop.TIME_LIMIT}:
-        raise Interrupted(f"stopped by {ended.stopped.value} before there was a new checkpoint")
+        raise Interrupted(f"by {ended.stopped.value}, before there was a new checkpoint")
     rank, cause = _first_failure(ended, logs)
     if status == "failed":
         cause = f"{cause}: {outcome.get('message')}"

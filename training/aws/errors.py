@@ -108,7 +108,10 @@ def _no_answer(error: BotoCoreError) -> AwsError:
             'eval "$(python -m localaws env)"'
         )
     if isinstance(error, exceptions.NoRegionError):
-        return NoCredentials("No region is set. Set AWS_REGION, for example AWS_REGION=us-east-1")
+        return NoCredentials(
+            "No region is set. Set AWS_REGION, for example AWS_REGION=us-east-1, or use a local "
+            'AWS: eval "$(python -m localaws env)"'
+        )
     if isinstance(error, exceptions.ProfileNotFound):
         return NoCredentials(f"{error}. Profiles are in ~/.aws/config; set AWS_PROFILE to one")
     if isinstance(error, exceptions.TokenRetrievalError | exceptions.SSOError):

@@ -25,8 +25,8 @@ def find(
             code="data-channel-missing",
             severity="error",
             message=(
-                f"there is no folder of training data. Stage a set there, or make one: "
-                f"python -m training.data shapes --out {train.root}"
+                f"there is no folder of training data at {train.root}. Stage a set there with "
+                "python -m training.data stage, or make one with python -m training.data shapes"
             ),
             path=str(train.root),
         )

@@ -91,10 +91,14 @@ def _tiles(metrics: Metrics) -> Iterator[Tile | None]:
         yield Tile("Loss", number(points[-1].mean), f"from {number(points[0].mean)}")
     throughput = _first(Role.THROUGHPUT, metrics)
     if throughput is not None:
-        yield Tile("Throughput", f"{number(metrics.train[throughput].mean)} img/s", "on average")
+        yield Tile(
+            "Throughput",
+            f"{number(metrics.train[throughput].mean)} img/s",
+            "mean of what was logged",
+        )
     if metrics.wall_s:
         steps = "" if metrics.last_step is None else count(metrics.last_step, "step")
-        yield Tile("Time", duration(metrics.wall_s), steps)
+        yield Tile("Time", duration(metrics.wall_s), f"first to last line, {steps}".strip(", "))
 
 
 def _map_tile(label: str, task: str, metrics: Metrics) -> Tile | None:
@@ -121,7 +125,7 @@ def timing(record: Record) -> Rows:
         rows.append(("First step logged", _moment(metrics.first_time_s)))
         rows.append(("Last step logged", _moment(metrics.last_time_s)))
     if metrics.wall_s:
-        rows.append(("Time between them", duration(metrics.wall_s)))
+        rows.append(("Time between them, pauses included", duration(metrics.wall_s)))
     if metrics.last_step is not None:
         epochs = "" if metrics.last_epoch is None else f" ({number(metrics.last_epoch)} epochs)"
         rows.append(("Steps", f"{metrics.last_step:,}{epochs}"))
@@ -130,7 +134,7 @@ def timing(record: Record) -> Rows:
     throughput = _first(Role.THROUGHPUT, metrics)
     if throughput is not None:
         curve = metrics.train[throughput]
-        rows.append(("Throughput, on average", f"{number(curve.mean)} img/s"))
+        rows.append(("Throughput, mean of what was logged", f"{number(curve.mean)} img/s"))
         rows.append(("Throughput, best", f"{number(max(p.high for p in curve))} img/s"))
     wait = _first(Role.DATA_WAIT, metrics)
     if wait is not None:

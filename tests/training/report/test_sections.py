@@ -38,8 +38,8 @@ def test_tiles_show_what_is_known(sample: Any):
         ("Mask mAP", "0.600", "IoU=0.5:0.95"),
         ("Box mAP", "0.700", "IoU=0.5:0.95"),
         ("Loss", "0.100", "from 0.400"),
-        ("Throughput", "30.0 img/s", "on average"),
-        ("Time", "35 s", "40 steps"),
+        ("Throughput", "30.0 img/s", "mean of what was logged"),
+        ("Time", "35 s", "first to last line, 40 steps"),
     ]
 
 
@@ -55,10 +55,10 @@ def test_the_table_tells_no_such_object_from_zero(sample: Any):
 def test_times_and_speeds_are_listed(sample: Any):
     sample.write_metrics(40)
     rows = dict(sections.timing(read_record(sample.log)))
-    assert rows["Time between them"] == "35 s"
+    assert rows["Time between them, pauses included"] == "35 s"
     assert rows["Steps"] == "40 (4.00 epochs)"
     assert rows["Per step, on average"] == "1 s"
-    assert rows["Throughput, on average"] == "30.0 img/s"
+    assert rows["Throughput, mean of what was logged"] == "30.0 img/s"
     assert rows["Waiting for data, on average"] == "2.0%"
     assert rows["Memory of rank 0, at most"] == "740 MiB"
 

@@ -176,14 +176,11 @@ def _ask() -> None:
 
 
 def _stop_on_errors(findings: Sequence[Finding]) -> None:
-    errors = [finding for finding in findings if finding.severity == "error"]
-    if errors:
-        raise PreflightError(
-            "\n".join(
-                [f"{len(errors)} check(s) failed, nothing was started:"]
-                + [f"  {finding.to_line()}" for finding in errors]
-            )
-        )
+    from training.preflight.finding import error_lines
+
+    if lines := error_lines(findings):
+        headline = f"{len(lines)} check(s) failed, nothing was started:"
+        raise PreflightError("\n".join([headline, *lines]))
 
 
 def _print_plan(plan: Plan, findings: Sequence[Finding], output_format: Format) -> None:

@@ -32,6 +32,7 @@ from training.job import Job
 from training.layout import LogChannel, TrainChannel
 from training.platforms.api import Plan
 from training.platforms.local import LocalRequest, check_data
+from training.preflight.finding import error_lines
 from training.ranklog import RankLogs
 
 COPY_JOBS = 8
@@ -68,9 +69,7 @@ def _bring_data(job: Job, request: LocalRequest) -> None:
     if request.data_copied_from is None:
         return
     _copy_data(request.data_copied_from, request.data)
-    errors = [f for f in check_data(job, request.data) if f.severity == "error"]
-    if errors:
-        lines = [f"  {finding.to_line()}" for finding in errors]
+    if lines := error_lines(check_data(job, request.data)):
         raise PreflightError("\n".join(["the data cannot be trained on:", *lines]))
 
 
@@ -79,17 +78,19 @@ def _copy_data(address: str, folder: Path) -> None:
     from training.data.aws import make_s3_client
     from training.data.bucket import Bucket
     from training.data.folder import Folder
+    from training.data.paths import require_tree
     from training.data.progress_display import show_progress
-    from training.data.stage import list_source, stage
+    from training.data.stage import stage
 
     source = Bucket(make_s3_client(connections=COPY_JOBS), *_bucket_and_key(address))
     with translated():
-        if not source.files():
+        files = source.files()
+        if not files:
             raise PreflightError(
                 f"{address}: there is no data. Stage it: python -m training.data stage DIR --to s3 "
                 f"--path {_bucket_and_key(address)[1]}"
             )
-        files = list_source(source)
+        require_tree(set(files), source.name)
         total_bytes = sum(state.size for state in files.values())
         with show_progress(f"Copying {address}", total_bytes, "bytes") as progress:
             stage(source, Folder(folder), files, jobs=COPY_JOBS, progress=progress)

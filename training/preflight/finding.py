@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from typing import Literal
 
@@ -31,3 +32,8 @@ class Finding:
 
     def to_json(self) -> dict[str, str]:
         return asdict(self)
+
+
+def error_lines(findings: Iterable[Finding]) -> list[str]:
+    """Return an indented line for each finding that stops a launch."""
+    return [f"  {finding.to_line()}" for finding in findings if finding.severity == "error"]

@@ -30,6 +30,9 @@ from moto.s3.models import s3_backends
 
 from training.errors import UsageError
 
+FORMAT = 2
+"""Raise it whenever an object that is kept here gets or loses an attribute: old ones lack it."""
+
 Backends = dict[str, dict[str, dict[str, Any]]]
 """Service, account and region (or partition) to backend."""
 
@@ -88,6 +91,7 @@ def save(path: Path) -> None:
     """Write the state to a file that is either the old one or the new one, whole."""
     snapshot = {
         "moto": version("moto"),
+        "format": FORMAT,
         "backends": {
             service.service_name: {account: dict(regions) for account, regions in service.items()}
             for service in BackendDict._instances  # type: ignore[misc]
@@ -132,6 +136,8 @@ def load(path: Path) -> None:
         raise UsageError(
             f"{path}: kept by moto {saved_by}, but moto {version('moto')} is installed. {remedy}"
         )
+    if snapshot.get("format") != FORMAT:
+        raise UsageError(f"{path}: kept by another version of this program. {remedy}")
     for service, accounts in services.items():
         for account, regions in accounts.items():
             known = backends.get_backend(service)[account]

@@ -8,6 +8,8 @@ from typing import Any
 
 import boto3
 from botocore.config import Config
+from botocore.exceptions import ClientError
+from moto.utilities.utils import get_partition
 
 from localaws.environment import ACCOUNT_ID
 
@@ -28,6 +30,14 @@ class Aws:
 
     def __init__(self, region: str) -> None:
         self.region = region
+
+    @property
+    def partition(self) -> str:
+        return str(get_partition(self.region))
+
+    @property
+    def url_suffix(self) -> str:
+        return "amazonaws.com.cn" if self.partition == "aws-cn" else "amazonaws.com"
 
     def client(self, service: str) -> Any:
         """Return a client; services beyond those of boto3-stubs have no type to name here."""
@@ -50,3 +60,18 @@ def _client(service: str, region: str, endpoint: str) -> Any:
         aws_secret_access_key="local",  # noqa: S106
         config=Config(retries={"max_attempts": 0}, max_pool_connections=32),
     )
+
+
+def is_gone(error: Exception) -> bool:
+    """Return whether a service says that it does not have what it was asked for."""
+    if not isinstance(error, ClientError):
+        return False
+    found = error.response.get("Error", {})
+    code, message = found.get("Code", ""), found.get("Message", "")
+    if code == "ValidationException":
+        # SageMaker has no other code for it.
+        return any(text in message for text in _GONE)
+    return "NotFound" in code or code.startswith("NoSuch")
+
+
+_GONE = ("RecordNotFound", "Cannot find", "Config does not exist")

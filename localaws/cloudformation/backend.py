@@ -27,11 +27,16 @@ from localaws.cloudformation.deployment import (
     explain,
     order_of,
 )
+from localaws.cloudformation.drift import DriftDetections
 from localaws.cloudformation.stack import LocalStack
 from localaws.cloudformation.template import check_types, creation_order, imports
 
 _one_at_a_time = threading.RLock()
 """Deploying two stacks at once would read exports while they are written."""
+
+
+_FIXED = ("ROLLBACK_COMPLETE", "REVIEW_IN_PROGRESS")
+"""A stack in one of these was never made, and can only be deleted."""
 
 
 class ChangeSetNotFound(CloudFormationError):
@@ -44,6 +49,10 @@ class StackBackend(CloudFormationBackend):
     """The stacks of one region."""
 
     stacks: dict[str, Any]
+
+    def __init__(self, region_name: str, account_id: str) -> None:
+        super().__init__(region_name, account_id)
+        self.drift = DriftDetections()
 
     @property
     def _url_module(self) -> ModuleType:
@@ -116,7 +125,7 @@ class StackBackend(CloudFormationBackend):
     def _change(
         self, stack: Any, template: str, parameters: dict[str, str], tags: dict[str, str] | None
     ) -> None:
-        if stack.status == "ROLLBACK_COMPLETE" or stack.status.endswith("_FAILED"):
+        if stack.status in _FIXED or stack.status.endswith("_FAILED"):
             raise ValidationError(
                 message=f"Stack:{stack.stack_id} is in {stack.status} state and can not be updated."
             )
@@ -125,8 +134,9 @@ class StackBackend(CloudFormationBackend):
         if is_same and stack.tags == new_tags:
             raise ValidationError(message="No updates are to be performed.")
         self._check(template)
-        before = stack.template, stack.parameters
+        take_back = stack.remember()
         self._use(stack, template, parameters)
+        stack.tags = new_tags
         stack.set_status("UPDATE_IN_PROGRESS", "User Initiated")
         deployment = Deployment(stack)
         try:
@@ -135,24 +145,39 @@ class StackBackend(CloudFormationBackend):
         except ResourceFailed as error:
             stack.set_status("UPDATE_ROLLBACK_IN_PROGRESS", str(error))
             whole = deployment.roll_back()
-            stack.use(*before)
-            stack.resolve_outputs()
+            take_back()
             stack.set_status(
                 "UPDATE_ROLLBACK_COMPLETE" if whole else "UPDATE_ROLLBACK_FAILED", str(error)
             )
             return
-        stack.tags = new_tags
         stack.set_status("UPDATE_COMPLETE_CLEANUP_IN_PROGRESS")
         deployment.clean_up()
         stack.set_status("UPDATE_COMPLETE")
 
+    def protect(self, name_or_stack_id: str, is_protected: bool) -> Stack:
+        """Refuse the deletion of a stack from now on, or no longer."""
+        with _one_at_a_time:
+            stack = self.get_stack(name_or_stack_id)
+            stack.enable_termination_protection = is_protected
+            return stack
+
     def delete_stack(self, name_or_stack_id: str) -> None:
         with _one_at_a_time:
             for stack in list(self.stacks.values()):
-                if name_or_stack_id in (stack.name, stack.stack_id):
+                if name_or_stack_id not in (stack.name, stack.stack_id):
+                    continue
+                if isinstance(stack, LocalStack):
                     self._unmake(stack)
+                else:
+                    # Empty: a change set that was never executed has made it.
+                    del self.stacks[stack.stack_id]
 
     def _unmake(self, stack: LocalStack) -> None:
+        if stack.enable_termination_protection:
+            raise ValidationError(
+                message=f"Stack [{stack.name}] cannot be deleted while TerminationProtection is "
+                "enabled"
+            )
         for export in stack.exports:
             self._refuse_if_used(export.name, "deleted")
         stack.set_status("DELETE_IN_PROGRESS", "User Initiated")
@@ -172,12 +197,51 @@ class StackBackend(CloudFormationBackend):
         stack.set_status("DELETE_COMPLETE")
         self.deleted_stacks[stack.stack_id] = self.stacks.pop(stack.stack_id)
 
+    def detect_drift(self, name_or_stack_id: str) -> str:
+        """Compare a stack with what the services show; return the id of the outcome."""
+        with _one_at_a_time:
+            stack = self.get_stack(name_or_stack_id)
+            if not isinstance(stack, LocalStack):
+                raise ValidationError(message=f"Stack [{stack.name}] has not been made yet")
+            return self.drift.detect(stack)
+
     def create_change_set(
-        self, stack_name: str, change_set_name: str, template: str, *args: Any, **kwargs: Any
+        self,
+        stack_name: str,
+        change_set_name: str,
+        template: str,
+        parameters: dict[str, str],
+        description: str,
+        change_set_type: str,
+        notification_arns: list[str] | None = None,
+        tags: dict[str, str] | None = None,
+        role_arn: str | None = None,
     ) -> tuple[str, str]:
-        # First: moto would leave an empty stack behind.
+        # First: moto would leave an empty stack behind, and a second one of the same name.
         self._check(template)
-        return super().create_change_set(stack_name, change_set_name, template, *args, **kwargs)
+        if change_set_type == "CREATE":
+            self._make_way(stack_name)
+        return super().create_change_set(
+            stack_name,
+            change_set_name,
+            template,
+            parameters,
+            description,
+            change_set_type,
+            notification_arns,
+            tags,
+            role_arn,
+        )
+
+    def _make_way(self, name: str) -> None:
+        """Forget the empty stack that an earlier change set made and nobody executed."""
+        for stack in [stack for stack in self.stacks.values() if stack.name == name]:
+            if isinstance(stack, LocalStack):
+                raise ValidationError(
+                    message=f"Stack [{name}] already exists and cannot be created again with the "
+                    "change set"
+                )
+            del self.stacks[stack.stack_id]
 
     def execute_change_set(self, change_set_name: str, stack_name: str | None = None) -> None:
         with _one_at_a_time:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from botocore.exceptions import ClientError
 
 from localaws.cloudformation import models
+from localaws.cloudformation.aws import is_gone
 from localaws.cloudformation.resource import CannotUpdate, Properties
 from localaws.cloudformation.schema import must_replace
 from localaws.cloudformation.stack import Deployed, LocalStack
@@ -76,7 +77,8 @@ class Deployment:
     def _bring(self, logical_id: str) -> None:
         definition = self._stack.template_dict["Resources"][logical_id]
         try:
-            properties = self._stack.resolve(definition.get("Properties", {}))
+            resolved = self._stack.resolve(definition.get("Properties", {}))
+            properties = models.with_stack_tags(self._stack, definition["Type"], resolved)
         except Exception as error:
             raise self._failure(logical_id, definition["Type"], "CREATE_FAILED", error) from error
         old = self._stack.deployed.get(logical_id)
@@ -178,20 +180,13 @@ def delete(stack: LocalStack, deployed: Deployed) -> None:
     try:
         models.delete(stack, deployed)
     except Exception as error:
-        if not _is_gone(error):
+        if not is_gone(error):
             reason = explain(error)
             stack.add_resource_event(
                 logical_id, resource_type, "DELETE_FAILED", deployed.physical_id, reason
             )
             raise ResourceFailed(f"{logical_id} ({resource_type}): {reason}") from error
     stack.add_resource_event(logical_id, resource_type, "DELETE_COMPLETE", deployed.physical_id)
-
-
-def _is_gone(error: Exception) -> bool:
-    if not isinstance(error, ClientError):
-        return False
-    code = error.response.get("Error", {}).get("Code", "")
-    return "NotFound" in code or code.startswith("NoSuch")
 
 
 def explain(error: Exception) -> str:

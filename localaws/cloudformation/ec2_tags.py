@@ -4,27 +4,24 @@ from __future__ import annotations
 
 from typing import Any
 
+from localaws.cloudformation import tags
 from localaws.cloudformation.aws import Aws
 from localaws.cloudformation.resource import CannotUpdate, Properties, changed
 
 
 def specification(kind: str, properties: Properties) -> dict[str, Any]:
     """Return the argument of a `create_*` call that tags a new `kind`, such as `vpc`."""
-    tags = properties.get("Tags")
-    return {"TagSpecifications": [{"ResourceType": kind, "Tags": tags}]} if tags else {}
+    given = properties.get("Tags")
+    return {"TagSpecifications": [{"ResourceType": kind, "Tags": given}]} if given else {}
 
 
 def update(aws: Aws, physical_id: str, old: Properties, new: Properties) -> None:
     """Bring a resource's tags from one set of properties to another."""
-    before = {tag["Key"]: tag["Value"] for tag in old.get("Tags", [])}
-    after = {tag["Key"]: tag["Value"] for tag in new.get("Tags", [])}
-    if gone := before.keys() - after.keys():
-        aws.ec2.delete_tags(Resources=[physical_id], Tags=[{"Key": key} for key in sorted(gone)])
-    if after:
-        aws.ec2.create_tags(
-            Resources=[physical_id],
-            Tags=[{"Key": key, "Value": value} for key, value in after.items()],
-        )
+    gone, wanted = tags.difference(old, new)
+    if gone:
+        aws.ec2.delete_tags(Resources=[physical_id], Tags=[{"Key": key} for key in gone])
+    if wanted:
+        aws.ec2.create_tags(Resources=[physical_id], Tags=wanted)
 
 
 def update_only(aws: Aws, physical_id: str, old: Properties, new: Properties) -> None:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
 from moto.cloudformation import parsing
 
+from localaws.cloudformation.aws import Aws
 from localaws.cloudformation.resource import CannotUpdate, Properties, Resource, changed
 from localaws.cloudformation.stack import Deployed, LocalStack
 
@@ -23,8 +25,8 @@ def create(stack: LocalStack, logical_id: str, resource_type: str, properties: P
     model = parsing.get_model_map()[resource_type]
     if issubclass(model, Resource):
         generated = parsing.generate_resource_name(resource_type, stack.name, logical_id)
-        name = properties.get(model.NAME_PROPERTY, generated)
-        return model.create(stack.aws, name, properties)
+        name = properties.get(model.NAME_PROPERTY, _shortened(generated, model.NAME_LIMIT))
+        return _make(model, stack.aws, name, properties)
     return parsing.parse_and_create_resource(
         logical_id,
         {"Type": resource_type, "Properties": properties},
@@ -32,6 +34,37 @@ def create(stack: LocalStack, logical_id: str, resource_type: str, properties: P
         account_id=stack.account_id,
         region_name=stack.region_name,
     )
+
+
+def _make(model: type[Resource], aws: Aws, name: str, properties: Properties) -> Resource:
+    made = model.create(aws, name, properties)
+    try:
+        made.complete(aws, properties)
+    except Exception:
+        # The reason of the first failure is the one to show.
+        with suppress(Exception):
+            made.delete(aws)
+        raise
+    return made
+
+
+def _shortened(name: str, limit: int) -> str:
+    """Cut a generated name before its random end, as CloudFormation does."""
+    head, _, random_end = name.rpartition("-")
+    return f"{head[: limit - len(random_end) - 1].rstrip('-')}-{random_end}"
+
+
+def with_stack_tags(stack: LocalStack, resource_type: str, properties: Properties) -> Properties:
+    """Return the properties with the stack's tags; the resource's own win."""
+    model = parsing.get_model_map()[resource_type]
+    if not stack.tags or not issubclass(model, Resource) or not model.TAGS:
+        return properties
+    own = properties.get(model.TAGS, [])
+    keys = {tag["Key"] for tag in own}
+    inherited = [
+        {"Key": key, "Value": value} for key, value in stack.tags.items() if key not in keys
+    ]
+    return {**properties, model.TAGS: [*own, *inherited]}
 
 
 def update(stack: LocalStack, deployed: Deployed, properties: Properties) -> None:

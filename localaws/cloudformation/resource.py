@@ -18,6 +18,10 @@ class CannotUpdate(Exception):
     """This type knows no way to change these properties in place."""
 
 
+class NotReadable(Exception):
+    """Nothing shows what a resource of this type is like."""
+
+
 class Resource(CloudFormationModel):
     """One deployed resource of a stack.
 
@@ -28,6 +32,10 @@ class Resource(CloudFormationModel):
     TYPE: ClassVar[str]
     NAME_PROPERTY: ClassVar[str] = ""
     """The property that names it; where a template leaves it out, it gets a generated name."""
+    NAME_LIMIT: ClassVar[int] = 255
+    """The greatest length of a generated name."""
+    TAGS: ClassVar[str] = "Tags"
+    """The property that takes the stack's tags too; empty where the type takes none."""
 
     def __init__(self, physical_id: str, **attributes: Any) -> None:
         self.physical_resource_id = physical_id
@@ -47,6 +55,12 @@ class Resource(CloudFormationModel):
         """
         raise NotImplementedError
 
+    def complete(self, aws: Aws, properties: Properties) -> None:
+        """Set what its service takes in calls of their own.
+
+        Where one of them fails, the resource is deleted: nothing half done is left.
+        """
+
     def update(self, aws: Aws, old: Properties, new: Properties) -> None:
         """Change the resource in place.
 
@@ -58,6 +72,16 @@ class Resource(CloudFormationModel):
     def delete(self, aws: Aws) -> None:
         """Delete the resource."""
         raise NotImplementedError
+
+    def read(self, aws: Aws) -> Properties | None:
+        """Return the properties that its service shows, named as in a template.
+
+        None where it is gone; an error that says so is as good.
+
+        Raises:
+            NotReadable: This type cannot be read.
+        """
+        raise NotReadable
 
     # What moto asks of a model.
 

@@ -40,6 +40,49 @@ class StackResponse(CloudFormationResponse):
             del self._stacks.change_sets[self._change_set().change_set_id]
         return EmptyResult()
 
+    def update_stack(self) -> ActionResult:
+        """Change a stack; moto takes tags that differ for no change, and cannot clear them."""
+        parameters = self._get_param("Parameters", [])
+        tags = self._get_param("Tags")
+        stack = self._stacks.update_stack(
+            name=self._get_param("StackName"),
+            template=self._template(),
+            role_arn=self._get_param("RoleARN"),
+            parameters=parameters,
+            tags=None if tags is None else {tag["Key"]: tag["Value"] for tag in tags},
+        )
+        return ActionResult({"StackId": stack.stack_id})
+
+    def _template(self) -> str:
+        """Return the template of a request: the stack's own, one in S3, or the one sent along."""
+        if self._get_bool_param("UsePreviousTemplate", False):
+            return str(self._stacks.get_stack(self._get_param("StackName")).template)
+        body: str | None = self._get_param("TemplateBody")
+        return body or self._get_stack_from_s3_url(self._get_param("TemplateURL"))
+
+    def update_termination_protection(self) -> ActionResult:
+        is_protected = self._get_bool_param("EnableTerminationProtection", False)
+        stack = self._stacks.protect(self._get_param("StackName"), is_protected)
+        return ActionResult({"StackId": stack.stack_id})
+
+    def detect_stack_drift(self) -> ActionResult:
+        detection_id = self._stacks.detect_drift(self._get_param("StackName"))
+        return ActionResult({"StackDriftDetectionId": detection_id})
+
+    def describe_stack_drift_detection_status(self) -> ActionResult:
+        detection_id = self._get_param("StackDriftDetectionId")
+        return ActionResult(self._stacks.drift.outcome(detection_id))
+
+    def describe_stack_resource_drifts(self) -> ActionResult:
+        stack = self._stacks.get_stack(self._get_param("StackName"))
+        wanted = self._get_param("StackResourceDriftStatusFilters", [])
+        found = [
+            each
+            for each in getattr(stack, "drifts", [])
+            if not wanted or each["StackResourceDriftStatus"] in wanted
+        ]
+        return ActionResult({"StackResourceDrifts": found})
+
     def _get_stack_from_s3_url(self, template_url: str) -> str:
         address = urlsplit(template_url)
         host, path = address.hostname or "", unquote(address.path).lstrip("/")

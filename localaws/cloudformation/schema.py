@@ -14,6 +14,7 @@ _MISSING = {
         "LustreConfiguration/ExportPath",
         "LustreConfiguration/ImportedFileChunkSize",
         "LustreConfiguration/DriveCacheType",
+        "LustreConfiguration/EfaEnabled",
     ],
 }
 """What the schema leaves out, and CloudFormation's user guide marks "Update requires: Replacement".

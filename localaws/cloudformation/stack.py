@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import datetime
 import json
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from moto.cloudformation import parsing
-from moto.cloudformation.models import Event, Stack
-from moto.cloudformation.parsing import Export
+from moto.cloudformation.models import Event, Stack, cloudformation_backends
+from moto.cloudformation.parsing import Export, ResourceMap
 from moto.core.utils import utcnow
 
+from localaws.cloudformation import stack_outputs
 from localaws.cloudformation.aws import Aws
 from localaws.cloudformation.resource import Properties
 from localaws.cloudformation.template import Template
-
-_INTRINSICS = ("Ref", "Condition")
 
 
 @dataclass
@@ -52,11 +52,20 @@ class LocalStack(Stack):
         self.deployed: dict[str, Deployed] = {}
         self._outputs: list[dict[str, Any]] = []
         self.status_reason: str | None = None
+        self.drifts: list[dict[str, Any]] = []
+        """What the last look for drift found."""
         super().__init__(**arguments)
 
     @property
     def aws(self) -> Aws:
         return Aws(self.region_name)
+
+    def _create_resource_map(self) -> ResourceMap:
+        made = super()._create_resource_map()
+        # moto knows one partition.
+        made._parsed_resources["AWS::Partition"] = self.aws.partition
+        made._parsed_resources["AWS::URLSuffix"] = self.aws.url_suffix
+        return made
 
     def _parse_template(self) -> None:
         template = self.parse_template(str(self.template))
@@ -90,6 +99,18 @@ class LocalStack(Stack):
         for deployed in self.deployed.values():
             self.put(deployed)
 
+    def remember(self) -> Callable[[], None]:
+        """Return what puts the template, parameters, tags and outputs back as they are now."""
+        template, parameters = str(self.template), self.parameters
+        tags, outputs = self.tags, self._outputs
+
+        def take_back() -> None:
+            self.use(template, parameters)
+            # Not worked out again: a stack that an output was read from may be gone.
+            self.tags, self._outputs = tags, outputs
+
+        return take_back
+
     def put(self, deployed: Deployed) -> None:
         """Record a resource; `Ref` and `Fn::GetAtt` find it from now on."""
         deployed.resource.logical_resource_id = deployed.logical_id
@@ -110,11 +131,29 @@ class LocalStack(Stack):
         """Return a value of the template with every intrinsic function resolved.
 
         Raises:
-            ValueError: An intrinsic function is not known here.
+            ValueError: An intrinsic function is not known here, or has nothing to return.
         """
-        resolved = _without_none(parsing.clean_json(value, self.resource_map))
+        with_outputs = stack_outputs.with_outputs(
+            value, self.resource_map.lazy_condition_map, self._read_output
+        )
+        try:
+            resolved = _without_none(parsing.clean_json(with_outputs, self.resource_map))
+        except IndexError as error:
+            raise ValueError(
+                "Fn::Select asks for more than its list has, such as the third zone of a region "
+                "with two"
+            ) from error
         _check_resolved(resolved)
         return resolved
+
+    def _read_output(self, arguments: Mapping[str, Any]) -> str:
+        """Return what `Fn::GetStackOutput` says; there is one account, so a role plays no part."""
+        resolved = parsing.clean_json(dict(arguments), self.resource_map)
+        region = resolved.get("Region") or self.region_name
+        stacks = list(cloudformation_backends[self.account_id][region].stacks.values())
+        return stack_outputs.output_of(
+            stacks, resolved["StackName"], resolved["OutputName"], region
+        )
 
     def resolve_outputs(self) -> None:
         """Work out the outputs from the resources."""

@@ -39,7 +39,7 @@ class LustreBackend(FSxBackend):
 
     @property
     def _arn_prefix(self) -> str:
-        return f"arn:aws:fsx:{self.region_name}:{self.account_id}"
+        return f"arn:{self.partition}:fsx:{self.region_name}:{self.account_id}"
 
     def file_system(self, file_system_id: str) -> LustreFileSystem:
         """Return a file system.
@@ -58,13 +58,7 @@ class LustreBackend(FSxBackend):
         if request.get("FileSystemType") != "LUSTRE":
             raise BadRequest("Local AWS has FSx for Lustre only: FileSystemType must be LUSTRE")
         configuration = request.get("LustreConfiguration") or {}
-        deployment_type = configuration.get("DeploymentType", "SCRATCH_1")
-        if deployment_type in SCRATCH and request.get("KmsKeyId"):
-            raise BadRequest("A scratch file system takes no KmsKeyId: its keys are FSx's own")
-        if deployment_type in SCRATCH and "PerUnitStorageThroughput" in configuration:
-            raise BadRequest("PerUnitStorageThroughput is for persistent deployment types")
-        if deployment_type == "PERSISTENT_2" and "ImportPath" in configuration:
-            raise BadRequest("PERSISTENT_2 takes data repository associations, no ImportPath")
+        _check_combination(request, configuration)
         made = LustreFileSystem(
             account_id=self.account_id,
             region_name=self.region_name,
@@ -92,7 +86,11 @@ class LustreBackend(FSxBackend):
 
     def _import_path(self, file_system: LustreFileSystem) -> Repository | None:
         path = (file_system.lustre_configuration or {}).get("ImportPath")
-        return self._repository(file_system.file_system_id, "/", path) if path else None
+        if not path:
+            return None
+        # The root stands for the root of the bucket: a prefix is a folder of that name.
+        folder = "/" + path.removeprefix("s3://").partition("/")[2].strip("/")
+        return self._repository(file_system.file_system_id, folder, path)
 
     def _repository(self, file_system_id: str, path: str, s3_path: str) -> Repository:
         try:
@@ -117,7 +115,7 @@ class LustreBackend(FSxBackend):
         found.version = request.get("FileSystemTypeVersion", found.version)
         found.lustre_configuration = {
             **(found.lustre_configuration or {}),
-            **request.get("LustreConfiguration", {}),
+            **_merged(found.lustre_configuration or {}, request.get("LustreConfiguration", {})),
         }
         return found
 
@@ -220,6 +218,30 @@ class LustreBackend(FSxBackend):
             raise TaskEnded(task_id)
         task.cancel()
         return task
+
+
+def _check_combination(request: dict[str, Any], configuration: dict[str, Any]) -> None:
+    deployment_type = configuration.get("DeploymentType", "SCRATCH_1")
+    if deployment_type in SCRATCH and request.get("KmsKeyId"):
+        raise BadRequest("A scratch file system takes no KmsKeyId: its keys are FSx's own")
+    if deployment_type in SCRATCH and "PerUnitStorageThroughput" in configuration:
+        raise BadRequest("PerUnitStorageThroughput is for persistent deployment types")
+    if deployment_type == "PERSISTENT_2":
+        if "ImportPath" in configuration:
+            raise BadRequest("PERSISTENT_2 takes data repository associations, no ImportPath")
+        return
+    if configuration.get("EfaEnabled"):
+        raise BadRequest("EfaEnabled is for PERSISTENT_2")
+    if "MetadataConfiguration" in configuration:
+        raise BadRequest("MetadataConfiguration is for PERSISTENT_2")
+
+
+def _merged(old: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
+    """Return the new settings; a group of settings keeps those that are not named."""
+    return {
+        name: {**old.get(name, {}), **value} if isinstance(value, dict) else value
+        for name, value in new.items()
+    }
 
 
 def _import_all(repository: Repository) -> None:

@@ -18,7 +18,9 @@ class LustreFileSystem(FileSystem):
         super().__init__(**arguments)
         self.file_system_id = f"fs-{uuid4().hex[:17]}"
         region, account = self.backend.region_name, self.backend.account_id
-        self.resource_arn = f"arn:aws:fsx:{region}:{account}:file-system/{self.file_system_id}"
+        self.resource_arn = (
+            f"arn:{self.backend.partition}:fsx:{region}:{account}:file-system/{self.file_system_id}"
+        )
         self.dns_name = f"{self.file_system_id}.fsx.{region}.amazonaws.com"
         self.creation_time = time.time()
         self.version = "2.15"

@@ -2,17 +2,36 @@
 
 from __future__ import annotations
 
+import copy
 import io
 import json
 import pickle
+from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 
 import pytest
+from botocore.exceptions import ClientError
 from moto import backends
 from moto.core import DEFAULT_ACCOUNT_ID
 
 from localaws import state
-from tests.conftest import running_local_aws
+from tests.conftest import LocalAws, running_local_aws
+
+TRUST = {
+    "Version": "2012-10-17",
+    "Statement": [
+        {
+            "Effect": "Allow",
+            "Principal": {"Service": "sagemaker.amazonaws.com"},
+            "Action": "sts:AssumeRole",
+        }
+    ],
+}
+READ = {
+    "Version": "2012-10-17",
+    "Statement": [{"Effect": "Allow", "Action": "s3:GetObject", "Resource": "*"}],
+}
 
 TEMPLATE = {
     "Resources": {
@@ -44,6 +63,55 @@ TEMPLATE = {
                 "LustreConfiguration": {"DeploymentType": "SCRATCH_2"},
             },
         },
+        "Role": {"Type": "AWS::IAM::Role", "Properties": {"AssumeRolePolicyDocument": TRUST}},
+        "Policy": {
+            "Type": "AWS::IAM::ManagedPolicy",
+            "Properties": {"PolicyDocument": READ, "Roles": [{"Ref": "Role"}]},
+        },
+        "Group": {
+            "Type": "AWS::EC2::SecurityGroup",
+            "Properties": {"GroupDescription": "Jobs", "VpcId": {"Ref": "Vpc"}},
+        },
+        "Rule": {
+            "Type": "AWS::EC2::SecurityGroupIngress",
+            "Properties": {
+                "GroupId": {"Ref": "Group"},
+                "SourceSecurityGroupId": {"Ref": "Group"},
+                "IpProtocol": "tcp",
+                "FromPort": 988,
+                "ToPort": 988,
+                "Description": "Lustre",
+            },
+        },
+        "Endpoint": {
+            "Type": "AWS::EC2::VPCEndpoint",
+            "Properties": {
+                "VpcId": {"Ref": "Vpc"},
+                "ServiceName": "com.amazonaws.us-east-1.logs",
+                "VpcEndpointType": "Interface",
+                "SubnetIds": [{"Ref": "Subnet"}],
+            },
+        },
+        "Scripts": {
+            "Type": "AWS::SageMaker::NotebookInstanceLifecycleConfig",
+            "Properties": {"OnStart": [{"Content": "ZWNobwo="}]},
+        },
+        "Code": {
+            "Type": "AWS::SageMaker::CodeRepository",
+            "Properties": {"GitConfig": {"RepositoryUrl": "https://git.example.com/a.git"}},
+        },
+        "Notebook": {
+            "Type": "AWS::SageMaker::NotebookInstance",
+            "Properties": {
+                "InstanceType": "ml.m5.2xlarge",
+                "RoleArn": {"Fn::GetAtt": ["Role", "Arn"]},
+                "SubnetId": {"Ref": "Subnet"},
+                "LifecycleConfigName": {
+                    "Fn::GetAtt": ["Scripts", "NotebookInstanceLifecycleConfigName"]
+                },
+                "DefaultCodeRepository": {"Fn::GetAtt": ["Code", "CodeRepositoryName"]},
+            },
+        },
         "Link": {
             "Type": "AWS::FSx::DataRepositoryAssociation",
             "Properties": {
@@ -63,9 +131,14 @@ TEMPLATE = {
 def test_stacks_objects_and_file_systems_come_back_and_still_work(tmp_path: Path) -> None:
     with running_local_aws(tmp_path) as first:
         cloudformation = first.client("cloudformation")
-        cloudformation.create_stack(StackName="One", TemplateBody=json.dumps(TEMPLATE))
+        cloudformation.create_stack(
+            StackName="One",
+            TemplateBody=json.dumps(TEMPLATE),
+            EnableTerminationProtection=True,
+            Tags=[{"Key": "team", "Value": "vision"}],
+        )
         before = cloudformation.describe_stacks(StackName="One")["Stacks"][0]
-        assert before["StackStatus"] == "CREATE_COMPLETE"
+        assert before["StackStatus"] == "CREATE_COMPLETE", before.get("StackStatusReason")
         ids = {each["OutputKey"]: each["OutputValue"] for each in before["Outputs"]}
         old = first.client("s3").put_object(Bucket=ids["Bucket"], Key="in/a", Body=b"old")
         first.client("s3").put_object(Bucket=ids["Bucket"], Key="in/a", Body=b"new")
@@ -85,6 +158,7 @@ def test_stacks_objects_and_file_systems_come_back_and_still_work(tmp_path: Path
         s3.put_object(Bucket=ids["Bucket"], Key="in/b", Body=b"later")
         assert (second.mounts / ids["Fast"] / "data/b").read_bytes() == b"later"
         s3.delete_object(Bucket=ids["Bucket"], Key="in/a", VersionId=old["VersionId"])
+        check_the_rest(second, changed_template())
         second.client("cloudformation").delete_stack(StackName="One")
         reasons = second.client("cloudformation").describe_stack_events(
             StackName=before["StackId"]
@@ -93,6 +167,43 @@ def test_stacks_objects_and_file_systems_come_back_and_still_work(tmp_path: Path
         # A bucket with objects in it cannot be deleted, in AWS too; all else is gone.
         assert failed - {"One"} == {"Bucket"}
         assert list(second.mounts.iterdir()) == []
+
+
+def changed_template() -> dict[str, Any]:
+    """Return the template with one thing changed of each kind whose state is our own."""
+    template = copy.deepcopy(TEMPLATE)
+    resources: dict[str, Any] = template["Resources"]
+    resources["Rule"]["Properties"]["Description"] = "Lustre clients"
+    resources["Endpoint"]["Properties"]["SecurityGroupIds"] = [{"Ref": "Group"}]
+    resources["Scripts"]["Properties"]["OnStart"] = [{"Content": "ZWNobyAyCg=="}]
+    resources["Notebook"]["Properties"]["InstanceType"] = "ml.m5.4xlarge"
+    resources["Policy"]["Properties"]["Roles"] = []
+    return template
+
+
+def check_the_rest(aws: LocalAws, template: dict[str, Any]) -> None:
+    """Change the stack, and see each service follow; then let it be deleted."""
+    cloudformation = aws.client("cloudformation")
+    cloudformation.update_stack(StackName="One", TemplateBody=json.dumps(template))
+    stack = cloudformation.describe_stacks(StackName="One")["Stacks"][0]
+    assert stack["StackStatus"] == "UPDATE_COMPLETE", stack.get("StackStatusReason")
+    resources = cloudformation.list_stack_resources(StackName="One")["StackResourceSummaries"]
+    ids = {each["LogicalResourceId"]: each["PhysicalResourceId"] for each in resources}
+    ec2, sagemaker = aws.client("ec2"), aws.client("sagemaker")
+    rules = ec2.describe_security_group_rules(SecurityGroupRuleIds=[ids["Rule"]])
+    assert rules["SecurityGroupRules"][0]["Description"] == "Lustre clients"
+    (endpoint,) = ec2.describe_vpc_endpoints(VpcEndpointIds=[ids["Endpoint"]])["VpcEndpoints"]
+    assert [group["GroupId"] for group in endpoint["Groups"]] == [ids["Group"]]
+    notebook = sagemaker.describe_notebook_instance(
+        NotebookInstanceName=ids["Notebook"].split("/")[-1]
+    )
+    assert notebook["InstanceType"] == "ml.m5.4xlarge"
+    assert notebook["DefaultCodeRepository"] == ids["Code"].split("/")[-1]
+    attached = aws.client("iam").list_attached_role_policies(RoleName=ids["Role"])
+    assert attached["AttachedPolicies"] == []
+    with pytest.raises(ClientError, match="TerminationProtection is enabled"):
+        cloudformation.delete_stack(StackName="One")
+    cloudformation.update_termination_protection(StackName="One", EnableTerminationProtection=False)
 
 
 SERVICES = ("cloudformation", "ec2", "ecr", "efs", "fsx", "iam", "kms", "logs", "s3", "ssm", "sts")
@@ -117,6 +228,14 @@ def test_state_of_another_moto_is_refused_by_version(tmp_path: Path) -> None:
     snapshot = {"moto": "1.0", "backends": {}, "bucket_accounts": {}}
     path.write_bytes(pickle.dumps(snapshot))
     with pytest.raises(state.UsageError, match=r"kept by moto 1\.0, but moto .* is installed"):
+        state.load(path)
+
+
+def test_state_of_another_version_of_the_program_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "backends.pickle"
+    snapshot = {"moto": version("moto"), "backends": {}, "bucket_accounts": {}}
+    path.write_bytes(pickle.dumps(snapshot))
+    with pytest.raises(state.UsageError, match=r"another version of this program\. Start again"):
         state.load(path)
 
 

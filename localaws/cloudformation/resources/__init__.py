@@ -8,17 +8,21 @@ from localaws.cloudformation.resources import (
     elastic_file_system,
     flow_log,
     gateways,
+    instance_profile,
     keys,
     log_group,
     lustre,
+    managed_policy,
     metadata,
     network,
+    notebook,
     parameter,
     repository,
     roles,
     routes,
     security_groups,
     vpc_endpoint,
+    wait_condition_handle,
 )
 
 _MODULES = (
@@ -26,17 +30,21 @@ _MODULES = (
     elastic_file_system,
     flow_log,
     gateways,
+    instance_profile,
     keys,
     log_group,
     lustre,
+    managed_policy,
     metadata,
     network,
+    notebook,
     parameter,
     repository,
     roles,
     routes,
     security_groups,
     vpc_endpoint,
+    wait_condition_handle,
 )
 
 

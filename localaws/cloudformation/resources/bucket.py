@@ -5,8 +5,11 @@ from __future__ import annotations
 import json
 from typing import Any, Self
 
-from localaws.cloudformation.aws import Aws
-from localaws.cloudformation.resource import Properties, Resource
+from botocore.exceptions import ClientError
+
+from localaws.cloudformation.aws import Aws, is_gone
+from localaws.cloudformation.resource import Properties, Resource, only
+from localaws.cloudformation.resources import bucket_lifecycle
 
 
 class Bucket(Resource):
@@ -25,25 +28,46 @@ class Bucket(Resource):
             else {"CreateBucketConfiguration": {"LocationConstraint": aws.region}}
         )
         s3.create_bucket(Bucket=name, **where)
-        _configure(s3, name, {}, properties)
         return cls(
             name,
-            Arn=f"arn:aws:s3:::{name}",
-            DomainName=f"{name}.s3.amazonaws.com",
-            RegionalDomainName=f"{name}.s3.{aws.region}.amazonaws.com",
-            DualStackDomainName=f"{name}.s3.dualstack.{aws.region}.amazonaws.com",
-            WebsiteURL=f"http://{name}.s3-website-{aws.region}.amazonaws.com",
+            Arn=f"arn:{aws.partition}:s3:::{name}",
+            DomainName=f"{name}.s3.{aws.url_suffix}",
+            RegionalDomainName=f"{name}.s3.{aws.region}.{aws.url_suffix}",
+            DualStackDomainName=f"{name}.s3.dualstack.{aws.region}.{aws.url_suffix}",
+            WebsiteURL=f"http://{name}.s3-website-{aws.region}.{aws.url_suffix}",
         )
+
+    def complete(self, aws: Aws, properties: Properties) -> None:
+        self.update(aws, {}, properties)
 
     def update(self, aws: Aws, old: Properties, new: Properties) -> None:
         _configure(aws.client("s3"), self.physical_resource_id, old, new)
+
+    def read(self, aws: Aws) -> Properties:
+        s3, name = aws.client("s3"), self.physical_resource_id
+        return {
+            "VersioningConfiguration": only(s3.get_bucket_versioning(Bucket=name), ("Status",)),
+            "PublicAccessBlockConfiguration": _ask(
+                s3.get_public_access_block, name, "PublicAccessBlockConfiguration", {}
+            ),
+            "OwnershipControls": _ask(
+                s3.get_bucket_ownership_controls, name, "OwnershipControls", {}
+            ),
+            "Tags": _ask(s3.get_bucket_tagging, name, "TagSet", []),
+        }
 
     def delete(self, aws: Aws) -> None:
         aws.client("s3").delete_bucket(Bucket=self.physical_resource_id)
 
 
 def _configure(s3: Any, bucket: str, old: Properties, new: Properties) -> None:
-    """Set what differs; a setting that the template no longer has goes back to S3's default."""
+    """Set what differs; a setting that the template no longer has goes back to S3's default.
+
+    Raises:
+        ValueError: The template has a setting that is not known here.
+    """
+    if unknown := new.keys() - _SETTINGS.keys() - {Bucket.NAME_PROPERTY}:
+        raise ValueError(f"local AWS has no {', '.join(sorted(unknown))} of a bucket")
     for name, (put, delete) in _SETTINGS.items():
         if old.get(name) == new.get(name):
             continue
@@ -73,45 +97,6 @@ def _encryption_default(value: dict[str, str]) -> dict[str, str]:
     return result
 
 
-def _put_lifecycle(s3: Any, bucket: str, value: Any) -> None:
-    rules = [_lifecycle_rule(index, rule) for index, rule in enumerate(value["Rules"])]
-    s3.put_bucket_lifecycle_configuration(Bucket=bucket, LifecycleConfiguration={"Rules": rules})
-
-
-def _lifecycle_rule(index: int, rule: Properties) -> dict[str, Any]:
-    """Return a rule as S3's API has it, which names and nests a few things differently."""
-    result: dict[str, Any] = {
-        "ID": rule.get("Id", f"rule-{index}"),
-        "Status": rule["Status"],
-        "Filter": {"Prefix": rule.get("Prefix", "")},
-    }
-    if "ExpirationInDays" in rule:
-        result["Expiration"] = {"Days": int(rule["ExpirationInDays"])}
-    elif "ExpiredObjectDeleteMarker" in rule:
-        result["Expiration"] = {"ExpiredObjectDeleteMarker": rule["ExpiredObjectDeleteMarker"]}
-    if "NoncurrentVersionExpiration" in rule:
-        result["NoncurrentVersionExpiration"] = rule["NoncurrentVersionExpiration"]
-    elif "NoncurrentVersionExpirationInDays" in rule:
-        days = int(rule["NoncurrentVersionExpirationInDays"])
-        result["NoncurrentVersionExpiration"] = {"NoncurrentDays": days}
-    if "AbortIncompleteMultipartUpload" in rule:
-        result["AbortIncompleteMultipartUpload"] = rule["AbortIncompleteMultipartUpload"]
-    if "Transitions" in rule:
-        result["Transitions"] = [
-            {"StorageClass": item["StorageClass"], "Days": int(item["TransitionInDays"])}
-            for item in rule["Transitions"]
-        ]
-    if "NoncurrentVersionTransitions" in rule:
-        result["NoncurrentVersionTransitions"] = [
-            {
-                "StorageClass": item["StorageClass"],
-                "NoncurrentDays": int(item["TransitionInDays"]),
-            }
-            for item in rule["NoncurrentVersionTransitions"]
-        ]
-    return result
-
-
 def _put_logging(s3: Any, bucket: str, value: Any) -> None:
     target = {
         "TargetBucket": value.get("DestinationBucketName", bucket),
@@ -120,7 +105,33 @@ def _put_logging(s3: Any, bucket: str, value: Any) -> None:
     s3.put_bucket_logging(Bucket=bucket, BucketLoggingStatus={"LoggingEnabled": target})
 
 
+_ACLS = {
+    "Private": "private",
+    "PublicRead": "public-read",
+    "PublicReadWrite": "public-read-write",
+    "AuthenticatedRead": "authenticated-read",
+    "LogDeliveryWrite": "log-delivery-write",
+    "BucketOwnerRead": "bucket-owner-read",
+    "BucketOwnerFullControl": "bucket-owner-full-control",
+    "AwsExecRead": "aws-exec-read",
+}
+
+
+def _ask(operation: Any, bucket: str, name: str, default: Any) -> Any:
+    """Return a setting of a bucket; S3 answers with an error where it has none."""
+    try:
+        return operation(Bucket=bucket)[name]
+    except ClientError as error:
+        if is_gone(error):
+            return default
+        raise
+
+
 _SETTINGS: dict[str, tuple[Any, Any]] = {
+    "AccessControl": (
+        lambda s3, bucket, value: s3.put_bucket_acl(Bucket=bucket, ACL=_ACLS[value]),
+        lambda s3, bucket: s3.put_bucket_acl(Bucket=bucket, ACL="private"),
+    ),
     "Tags": (
         lambda s3, bucket, value: s3.put_bucket_tagging(Bucket=bucket, Tagging={"TagSet": value}),
         lambda s3, bucket: s3.delete_bucket_tagging(Bucket=bucket),
@@ -150,7 +161,7 @@ _SETTINGS: dict[str, tuple[Any, Any]] = {
         lambda s3, bucket: s3.delete_bucket_ownership_controls(Bucket=bucket),
     ),
     "LifecycleConfiguration": (
-        _put_lifecycle,
+        bucket_lifecycle.put,
         lambda s3, bucket: s3.delete_bucket_lifecycle(Bucket=bucket),
     ),
     "LoggingConfiguration": (
@@ -164,6 +175,7 @@ class BucketPolicy(Resource):
     """Who may do what with a bucket."""
 
     TYPE = "AWS::S3::BucketPolicy"
+    TAGS = ""
 
     @classmethod
     def create(cls, aws: Aws, name: str, properties: Properties) -> Self:
@@ -172,6 +184,10 @@ class BucketPolicy(Resource):
 
     def update(self, aws: Aws, old: Properties, new: Properties) -> None:
         _put_policy(aws, new)
+
+    def read(self, aws: Aws) -> Properties:
+        policy = aws.client("s3").get_bucket_policy(Bucket=self.physical_resource_id)["Policy"]
+        return {"Bucket": self.physical_resource_id, "PolicyDocument": json.loads(policy)}
 
     def delete(self, aws: Aws) -> None:
         aws.client("s3").delete_bucket_policy(Bucket=self.physical_resource_id)

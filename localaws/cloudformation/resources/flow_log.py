@@ -41,5 +41,12 @@ class FlowLog(Resource):
     def update(self, aws: Aws, old: Properties, new: Properties) -> None:
         ec2_tags.update_only(aws, self.physical_resource_id, old, new)
 
+    def read(self, aws: Aws) -> Properties | None:
+        found = aws.ec2.describe_flow_logs(FlowLogIds=[self.physical_resource_id])["FlowLogs"]
+        if not found:
+            return None
+        names = ("ResourceId", "TrafficType", "LogDestinationType", "LogGroupName", "LogFormat")
+        return {**only(found[0], names), "Tags": found[0].get("Tags", [])}
+
     def delete(self, aws: Aws) -> None:
         aws.ec2.delete_flow_logs(FlowLogIds=[self.physical_resource_id])

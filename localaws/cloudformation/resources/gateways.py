@@ -23,6 +23,12 @@ class InternetGateway(Resource):
     def update(self, aws: Aws, old: Properties, new: Properties) -> None:
         ec2_tags.update_only(aws, self.physical_resource_id, old, new)
 
+    def read(self, aws: Aws) -> Properties:
+        gateways = aws.ec2.describe_internet_gateways(
+            InternetGatewayIds=[self.physical_resource_id]
+        )
+        return {"Tags": gateways["InternetGateways"][0].get("Tags", [])}
+
     def delete(self, aws: Aws) -> None:
         aws.ec2.delete_internet_gateway(InternetGatewayId=self.physical_resource_id)
 
@@ -31,6 +37,7 @@ class VpcGatewayAttachment(Resource):
     """An internet gateway's attachment to a VPC."""
 
     TYPE = "AWS::EC2::VPCGatewayAttachment"
+    TAGS = ""
 
     @classmethod
     def create(cls, aws: Aws, name: str, properties: Properties) -> Self:
@@ -66,6 +73,11 @@ class ElasticIp(Resource):
     def update(self, aws: Aws, old: Properties, new: Properties) -> None:
         ec2_tags.update_only(aws, self.attributes["AllocationId"], old, new)
 
+    def read(self, aws: Aws) -> Properties:
+        found = aws.ec2.describe_addresses(AllocationIds=[self.attributes["AllocationId"]])
+        (address,) = found["Addresses"]
+        return {**only(address, ("Domain",)), "Tags": address.get("Tags", [])}
+
     def delete(self, aws: Aws) -> None:
         aws.ec2.release_address(AllocationId=self.attributes["AllocationId"])
 
@@ -85,6 +97,18 @@ class NatGateway(Resource):
 
     def update(self, aws: Aws, old: Properties, new: Properties) -> None:
         ec2_tags.update_only(aws, self.physical_resource_id, old, new)
+
+    def read(self, aws: Aws) -> Properties | None:
+        found = aws.ec2.describe_nat_gateways(NatGatewayIds=[self.physical_resource_id])
+        there = [each for each in found["NatGateways"] if each["State"] == "available"]
+        if not there:
+            return None
+        addresses = [each.get("AllocationId") for each in there[0]["NatGatewayAddresses"]]
+        return {
+            **only(there[0], ("SubnetId", "ConnectivityType")),
+            "AllocationId": addresses[0] if addresses else None,
+            "Tags": there[0].get("Tags", []),
+        }
 
     def delete(self, aws: Aws) -> None:
         aws.ec2.delete_nat_gateway(NatGatewayId=self.physical_resource_id)

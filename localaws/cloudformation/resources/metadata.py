@@ -12,6 +12,7 @@ class CdkMetadata(Resource):
     """Makes nothing, in AWS too."""
 
     TYPE = "AWS::CDK::Metadata"
+    TAGS = ""
 
     @classmethod
     def create(cls, aws: Aws, name: str, properties: Properties) -> Self:

@@ -21,7 +21,6 @@ class Vpc(Resource):
             **ec2_tags.specification("vpc", properties),
         )["Vpc"]
         vpc_id = vpc["VpcId"]
-        _set_dns(aws, vpc_id, properties)
         filters = [
             {"Name": "vpc-id", "Values": [vpc_id]},
             {"Name": "group-name", "Values": ["default"]},
@@ -36,13 +35,30 @@ class Vpc(Resource):
             vpc_id,
             VpcId=vpc_id,
             CidrBlock=vpc["CidrBlock"],
+            CidrBlockAssociations=[
+                each["AssociationId"] for each in vpc["CidrBlockAssociationSet"]
+            ],
+            Ipv6CidrBlocks=[],
             DefaultSecurityGroup=groups[0]["GroupId"],
             DefaultNetworkAcl=acls[0]["NetworkAclId"] if acls else "",
         )
 
+    def complete(self, aws: Aws, properties: Properties) -> None:
+        _set_dns(aws, self.physical_resource_id, properties)
+
     def update(self, aws: Aws, old: Properties, new: Properties) -> None:
         _set_dns(aws, self.physical_resource_id, new)
         ec2_tags.update(aws, self.physical_resource_id, old, new)
+
+    def read(self, aws: Aws) -> Properties:
+        vpc_id = self.physical_resource_id
+        (vpc,) = aws.ec2.describe_vpcs(VpcIds=[vpc_id])["Vpcs"]
+        names = {"EnableDnsSupport": "enableDnsSupport", "EnableDnsHostnames": "enableDnsHostnames"}
+        dns = {
+            name: aws.ec2.describe_vpc_attribute(VpcId=vpc_id, Attribute=attribute)[name]["Value"]
+            for name, attribute in names.items()
+        }
+        return {**only(vpc, ("CidrBlock", "InstanceTenancy")), **dns, "Tags": vpc.get("Tags", [])}
 
     def delete(self, aws: Aws) -> None:
         aws.ec2.delete_vpc(VpcId=self.physical_resource_id)
@@ -66,7 +82,7 @@ class Subnet(Resource):
             **only(properties, ("VpcId", "CidrBlock", "AvailabilityZone", "AvailabilityZoneId")),
             **ec2_tags.specification("subnet", properties),
         )["Subnet"]
-        made = cls(
+        return cls(
             subnet["SubnetId"],
             SubnetId=subnet["SubnetId"],
             VpcId=subnet["VpcId"],
@@ -74,8 +90,9 @@ class Subnet(Resource):
             AvailabilityZone=subnet["AvailabilityZone"],
             AvailabilityZoneId=subnet["AvailabilityZoneId"],
         )
-        made._set_public(aws, properties)
-        return made
+
+    def complete(self, aws: Aws, properties: Properties) -> None:
+        self._set_public(aws, properties)
 
     def _set_public(self, aws: Aws, properties: Properties) -> None:
         aws.ec2.modify_subnet_attribute(
@@ -86,6 +103,11 @@ class Subnet(Resource):
     def update(self, aws: Aws, old: Properties, new: Properties) -> None:
         self._set_public(aws, new)
         ec2_tags.update(aws, self.physical_resource_id, old, new)
+
+    def read(self, aws: Aws) -> Properties:
+        (subnet,) = aws.ec2.describe_subnets(SubnetIds=[self.physical_resource_id])["Subnets"]
+        names = ("VpcId", "CidrBlock", "AvailabilityZone", "MapPublicIpOnLaunch")
+        return {**only(subnet, names), "Tags": subnet.get("Tags", [])}
 
     def delete(self, aws: Aws) -> None:
         aws.ec2.delete_subnet(SubnetId=self.physical_resource_id)

@@ -12,6 +12,7 @@ class Parameter(Resource):
     """A parameter of Systems Manager; `cdk bootstrap` leaves its version in one."""
 
     TYPE = "AWS::SSM::Parameter"
+    TAGS = ""
     NAME_PROPERTY = "Name"
 
     @classmethod
@@ -22,6 +23,10 @@ class Parameter(Resource):
     def update(self, aws: Aws, old: Properties, new: Properties) -> None:
         _put(aws, self.physical_resource_id, new, Overwrite=True)
         self.attributes = {"Type": new["Type"], "Value": new["Value"]}
+
+    def read(self, aws: Aws) -> Properties:
+        shown = aws.client("ssm").get_parameter(Name=self.physical_resource_id)["Parameter"]
+        return only(shown, ("Type", "Value"))
 
     def delete(self, aws: Aws) -> None:
         aws.client("ssm").delete_parameter(Name=self.physical_resource_id)

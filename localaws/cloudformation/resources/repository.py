@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any, Self
 
+from localaws.cloudformation import tags
 from localaws.cloudformation.aws import Aws
 from localaws.cloudformation.resource import Properties, Resource, camel, only
 from localaws.cloudformation.resources.network import is_true
@@ -18,22 +19,27 @@ class Repository(Resource):
 
     @classmethod
     def create(cls, aws: Aws, name: str, properties: Properties) -> Self:
-        ecr = aws.client("ecr")
-        settings = ("ImageTagMutability", "ImageScanningConfiguration", "EncryptionConfiguration")
-        repository = ecr.create_repository(
+        settings = (
+            "ImageTagMutability",
+            "ImageTagMutabilityExclusionFilters",
+            "ImageScanningConfiguration",
+            "EncryptionConfiguration",
+        )
+        repository = aws.client("ecr").create_repository(
             # ECR's names are lower case, and generated ones are not.
             repositoryName=name.lower(),
             tags=properties.get("Tags", []),
             **camel(only(properties, settings)),
         )["repository"]
-        made = cls(
+        return cls(
             repository["repositoryName"],
             Arn=repository["repositoryArn"],
             RepositoryUri=repository["repositoryUri"],
             empties=is_true(properties.get("EmptyOnDelete", False)),
         )
-        made._set_policies(ecr, {}, properties)
-        return made
+
+    def complete(self, aws: Aws, properties: Properties) -> None:
+        self._set_policies(aws.client("ecr"), {}, properties)
 
     def _set_policies(self, ecr: Any, old: Properties, new: Properties) -> None:
         name = self.physical_resource_id
@@ -51,7 +57,9 @@ class Repository(Resource):
     def update(self, aws: Aws, old: Properties, new: Properties) -> None:
         ecr, name = aws.client("ecr"), self.physical_resource_id
         ecr.put_image_tag_mutability(
-            repositoryName=name, imageTagMutability=new.get("ImageTagMutability", "MUTABLE")
+            repositoryName=name,
+            imageTagMutability=new.get("ImageTagMutability", "MUTABLE"),
+            **camel(only(new, ("ImageTagMutabilityExclusionFilters",))),
         )
         scanning = camel(new.get("ImageScanningConfiguration", {"ScanOnPush": False}))
         ecr.put_image_scanning_configuration(
@@ -59,13 +67,27 @@ class Repository(Resource):
         )
         self._set_policies(ecr, old, new)
         self.attributes["empties"] = is_true(new.get("EmptyOnDelete", False))
-        gone = {tag["Key"] for tag in old.get("Tags", [])} - {
-            tag["Key"] for tag in new.get("Tags", [])
-        }
+        gone, wanted = tags.difference(old, new)
         if gone:
-            ecr.untag_resource(resourceArn=self.attributes["Arn"], tagKeys=sorted(gone))
-        if new.get("Tags"):
-            ecr.tag_resource(resourceArn=self.attributes["Arn"], tags=new["Tags"])
+            ecr.untag_resource(resourceArn=self.attributes["Arn"], tagKeys=gone)
+        if wanted:
+            ecr.tag_resource(resourceArn=self.attributes["Arn"], tags=wanted)
+
+    def read(self, aws: Aws) -> Properties:
+        ecr, name = aws.client("ecr"), self.physical_resource_id
+        (repository,) = ecr.describe_repositories(repositoryNames=[name])["repositories"]
+        encryption = repository["encryptionConfiguration"]
+        return {
+            "ImageTagMutability": repository["imageTagMutability"],
+            "ImageScanningConfiguration": {
+                "ScanOnPush": repository["imageScanningConfiguration"]["scanOnPush"]
+            },
+            "EncryptionConfiguration": {
+                "EncryptionType": encryption["encryptionType"],
+                "KmsKey": encryption.get("kmsKey"),
+            },
+            "Tags": ecr.list_tags_for_resource(resourceArn=repository["repositoryArn"])["tags"],
+        }
 
     def delete(self, aws: Aws) -> None:
         aws.client("ecr").delete_repository(

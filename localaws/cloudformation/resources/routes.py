@@ -24,6 +24,11 @@ class RouteTable(Resource):
     def update(self, aws: Aws, old: Properties, new: Properties) -> None:
         ec2_tags.update_only(aws, self.physical_resource_id, old, new)
 
+    def read(self, aws: Aws) -> Properties:
+        tables = aws.ec2.describe_route_tables(RouteTableIds=[self.physical_resource_id])
+        (table,) = tables["RouteTables"]
+        return {"VpcId": table["VpcId"], "Tags": table.get("Tags", [])}
+
     def delete(self, aws: Aws) -> None:
         aws.ec2.delete_route_table(RouteTableId=self.physical_resource_id)
 
@@ -44,6 +49,7 @@ class Route(Resource):
     """One route of a table."""
 
     TYPE = "AWS::EC2::Route"
+    TAGS = ""
 
     @classmethod
     def create(cls, aws: Aws, name: str, properties: Properties) -> Self:
@@ -54,6 +60,16 @@ class Route(Resource):
     def update(self, aws: Aws, old: Properties, new: Properties) -> None:
         aws.ec2.replace_route(**self.attributes["key"], **only(new, _TARGETS))
 
+    def read(self, aws: Aws) -> Properties | None:
+        destination = only(self.attributes["key"], _DESTINATIONS)
+        tables = aws.ec2.describe_route_tables(
+            RouteTableIds=[self.attributes["key"]["RouteTableId"]]
+        )
+        for route in tables["RouteTables"][0]["Routes"]:
+            if only(route, _DESTINATIONS) == destination:
+                return only(route, (*_DESTINATIONS, *_TARGETS))
+        return None
+
     def delete(self, aws: Aws) -> None:
         aws.ec2.delete_route(**self.attributes["key"])
 
@@ -62,6 +78,7 @@ class SubnetRouteTableAssociation(Resource):
     """Which table a subnet uses."""
 
     TYPE = "AWS::EC2::SubnetRouteTableAssociation"
+    TAGS = ""
 
     @classmethod
     def create(cls, aws: Aws, name: str, properties: Properties) -> Self:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import json
 from collections.abc import Callable
 from typing import Any
@@ -11,59 +10,7 @@ import pytest
 from botocore.exceptions import ClientError
 
 from tests.conftest import LocalAws
-
-Resources = dict[str, Any]
-
-_number = itertools.count()
-
-
-class Stack:
-    """A stack of one test, with a name of its own."""
-
-    def __init__(self, aws: LocalAws) -> None:
-        self.name = f"Deployment{next(_number)}"
-        self.cloudformation = aws.client("cloudformation")
-
-    def create(self, resources: Resources, **more: Any) -> dict[str, Any]:
-        body = json.dumps({"Resources": resources, **more})
-        self.cloudformation.create_stack(StackName=self.name, TemplateBody=body)
-        return self.describe()
-
-    def update(self, resources: Resources, **more: Any) -> dict[str, Any]:
-        body = json.dumps({"Resources": resources, **more})
-        self.cloudformation.update_stack(StackName=self.name, TemplateBody=body)
-        return self.describe()
-
-    def describe(self) -> dict[str, Any]:
-        described: dict[str, Any] = self.cloudformation.describe_stacks(StackName=self.name)
-        stack: dict[str, Any] = described["Stacks"][0]
-        return stack
-
-    def ids(self) -> dict[str, str]:
-        resources = self.cloudformation.list_stack_resources(StackName=self.name)
-        return {
-            each["LogicalResourceId"]: each["PhysicalResourceId"]
-            for each in resources["StackResourceSummaries"]
-        }
-
-    def events(self, logical_id: str) -> list[str]:
-        events = self.cloudformation.describe_stack_events(StackName=self.name)["StackEvents"]
-        return [
-            e["ResourceStatus"] for e in reversed(events) if e["LogicalResourceId"] == logical_id
-        ]
-
-    def delete(self) -> None:
-        self.cloudformation.delete_stack(StackName=self.name)
-
-
-@pytest.fixture
-def new_stack(local_aws: LocalAws) -> Callable[[], Stack]:
-    return lambda: Stack(local_aws)
-
-
-@pytest.fixture
-def stack(local_aws: LocalAws) -> Stack:
-    return Stack(local_aws)
+from tests.localaws.cloudformation.stack_of_test import Resources, Stack
 
 
 def vpc(cidr: str = "10.0.0.0/16", **properties: Any) -> Resources:
@@ -265,6 +212,43 @@ def test_change_set_makes_and_changes_as_a_direct_deployment_does(
         assert seen["CidrBlock"] == cidr
         cloudformation.delete_change_set(StackName=stack.name, ChangeSetName="change")
     stack.delete()
+
+
+def test_stack_of_a_change_set_that_was_never_executed_can_be_deleted(stack: Stack) -> None:
+    body = json.dumps({"Resources": {"Vpc": vpc()}})
+    stack.cloudformation.create_change_set(
+        StackName=stack.name, ChangeSetName="change", ChangeSetType="CREATE", TemplateBody=body
+    )
+    with pytest.raises(ClientError, match="in REVIEW_IN_PROGRESS state and can not be updated"):
+        stack.update({"Vpc": vpc("10.9.0.0/16")})
+    stack.delete()
+    with pytest.raises(ClientError, match="does not exist"):
+        stack.describe()
+
+
+def test_zone_that_the_region_does_not_have_fails_with_the_function(stack: Stack) -> None:
+    zone = {"Fn::Select": [9, {"Fn::GetAZs": ""}]}
+    properties = {"VpcId": {"Ref": "Vpc"}, "CidrBlock": "10.0.0.0/24", "AvailabilityZone": zone}
+    subnet = {"Type": "AWS::EC2::Subnet", "Properties": properties}
+    made = stack.create({"Vpc": vpc(), "Subnet": subnet})
+    assert made["StackStatus"] == "ROLLBACK_COMPLETE"
+    assert "Subnet (AWS::EC2::Subnet): Fn::Select asks for more" in made["StackStatusReason"]
+
+
+@pytest.mark.parametrize(
+    ("region", "expected"),
+    [("us-east-1", "arn:aws amazonaws.com"), ("cn-northwest-1", "arn:aws-cn amazonaws.com.cn")],
+)
+def test_partition_is_that_of_the_region(local_aws: LocalAws, region: str, expected: str) -> None:
+    client = local_aws.session().client(
+        "cloudformation", region_name=region, endpoint_url=local_aws.endpoint
+    )
+    value = {"Fn::Sub": "arn:${AWS::Partition} ${AWS::URLSuffix}"}
+    body = {"Resources": {"Vpc": vpc()}, "Outputs": {"Seen": {"Value": value}}}
+    client.create_stack(StackName="Partition", TemplateBody=json.dumps(body))
+    (made,) = client.describe_stacks(StackName="Partition")["Stacks"]
+    assert made["Outputs"][0]["OutputValue"] == expected
+    client.delete_stack(StackName="Partition")
 
 
 def test_property_that_cannot_change_in_place_fails_with_a_way_out(stack: Stack) -> None:

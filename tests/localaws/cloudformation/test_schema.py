@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from cfnlint.schema import PROVIDER_SCHEMA_MANAGER, ResourceNotFoundError
 
+from localaws.cloudformation.resources import by_type
 from localaws.cloudformation.schema import must_replace
 
 
@@ -29,6 +31,14 @@ from localaws.cloudformation.schema import must_replace
             {"LustreConfiguration": {"DataCompressionType": "LZ4"}},
             False,
         ),
+        (
+            "AWS::FSx::FileSystem",
+            {"LustreConfiguration": {"EfaEnabled": False}},
+            {"LustreConfiguration": {"EfaEnabled": True}},
+            True,
+        ),
+        ("AWS::SageMaker::NotebookInstance", {"RootAccess": "Enabled"}, {}, False),
+        ("AWS::SageMaker::NotebookInstance", {"SubnetId": "a"}, {"SubnetId": "b"}, True),
         ("AWS::Space::Rocket", {"Fuel": 1}, {"Fuel": 2}, False),
     ],
 )
@@ -36,3 +46,27 @@ def test_create_only_properties_replace(
     resource_type: str, old: dict[str, Any], new: dict[str, Any], expected: bool
 ) -> None:
     assert must_replace(resource_type, old, new) is expected
+
+
+UNTAGGED = {
+    # Its tags are a map; the stack's are a list.
+    "AWS::SSM::Parameter": "",
+    # The schema does not say; the service takes them.
+    "AWS::FSx::FileSystem": "Tags",
+    "AWS::FSx::DataRepositoryAssociation": "Tags",
+}
+"""Where a class differs from the schema, with the reason."""
+
+
+@pytest.mark.parametrize("resource_type", sorted(by_type()))
+def test_class_says_as_the_schema_does_where_tags_go(resource_type: str) -> None:
+    try:
+        schema = PROVIDER_SCHEMA_MANAGER.get_resource_schema("us-east-1", resource_type).schema
+    except ResourceNotFoundError:
+        schema = {}
+    tagging = schema.get("tagging") or {}
+    expected = tagging.get("tagProperty", "").removeprefix("/properties/")
+    if not tagging.get("taggable", False):
+        expected = ""
+    tags = by_type()[resource_type].TAGS
+    assert tags == UNTAGGED.get(resource_type, expected)

@@ -151,12 +151,15 @@ def test_export_writes_new_and_changed_files_only(
     assert s3.get_object(Bucket=bucket, Key="out/log/new")["Body"].read() == b"new"
 
 
-def test_import_path_of_a_scratch_file_system_fills_its_root(
+def test_import_path_of_a_scratch_file_system_shows_the_bucket_from_its_root_on(
     local_aws: LocalAws, fsx: Any, s3: Any, bucket: str, new_file_system: Callable[..., str]
 ) -> None:
     s3.put_object(Bucket=bucket, Key="in/a", Body=b"a")
+    s3.put_object(Bucket=bucket, Key="other/b", Body=b"b")
     file_system_id = new_file_system(ImportPath=f"s3://{bucket}/in")
-    assert (local_aws.mounts / file_system_id / "a").read_bytes() == b"a"
+    root = local_aws.mounts / file_system_id
+    assert (root / "in/a").read_bytes() == b"a"
+    assert not (root / "other").exists()
     with pytest.raises(ClientError, match="ImportPath takes no data repository association"):
         associate(fsx, file_system_id, f"s3://{bucket}")
 

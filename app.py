@@ -14,9 +14,11 @@ import stacks  # noqa: F401  It sets what jsii reads when aws_cdk is imported.
 
 from aws_cdk import App
 
-from stacks.acknowledgments import ACCEPTED, AcceptedFinding, acknowledge
+from stacks.acknowledgments import ACCEPTED, AcceptedFinding
+from stacks.governance import govern, stack_options
 from stacks.nag import REPORT_ELSEWHERE, add_checks, refuse_violations
 from stacks.network import NetworkStack
+from stacks.notebook import NotebookStack
 from stacks.registry import RegistryStack
 from stacks.settings import Settings
 from stacks.storage import StorageStack
@@ -52,19 +54,31 @@ def build_app(
         builtin_cloud_formation_validation=False,
     )
     settings = Settings.from_context(app.node.get_all_context())
+    for_every_stack = stack_options(settings.general)
 
-    network = NetworkStack(app, "NetworkStack", settings=settings)
-    StorageStack(
+    network = NetworkStack(app, "NetworkStack", settings=settings, **for_every_stack)
+    storage = StorageStack(
         app,
         "StorageStack",
         settings=settings,
         vpc=network.vpc,
         training_security_group=network.training_security_group,
+        **for_every_stack,
     )
-    RegistryStack(app, "RegistryStack")
+    registry = RegistryStack(app, "RegistryStack", settings=settings, **for_every_stack)
+    NotebookStack(
+        app,
+        "NotebookStack",
+        settings=settings,
+        vpc=network.vpc,
+        security_group=network.training_security_group,
+        storage=storage,
+        repositories=registry.repositories,
+        **for_every_stack,
+    )
 
-    add_checks(app)
-    acknowledge(app, accepted)
+    govern(app, settings.general)
+    add_checks(app, accepted)
     return app
 
 

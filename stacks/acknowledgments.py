@@ -1,14 +1,19 @@
 """What cdk-nag finds and we keep as it is, each with the reason.
 
-There is nothing at present: every stack passes AwsSolutions as it stands.
+A finding may exist with some settings only (a public subnet, a bucket of our own). A test puts a
+matrix of settings through the rules and fails on an acknowledgment that none of them needs.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
 from dataclasses import dataclass
+from functools import cached_property
 
-from aws_cdk import Acknowledgment, App, Validations
+from stacks.settings.network import MOST_ZONES
+
+ANYTHING = "…"
+"""In a rule: whatever the settings decide, but no wildcard."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -18,25 +23,137 @@ class AcceptedFinding:
     path: str
     """Of the construct, as the report prints it: `StorageStack/Data/Bucket/Resource`."""
     rule: str
-    """With the finding where a rule has several: `AwsSolutions-IAM5[Resource::*]`."""
+    """With the finding where a rule has several: `AwsSolutions-IAM5[Resource::…/*]`."""
     reason: str
 
+    def matches(self, path: str, rule: str) -> bool:
+        """Whether a finding is this one."""
+        return path == self.path and self._rule_pattern.fullmatch(rule) is not None
 
-ACCEPTED: tuple[AcceptedFinding, ...] = ()
+    @cached_property
+    def _rule_pattern(self) -> re.Pattern[str]:
+        return re.compile("[^*]+".join(map(re.escape, self.rule.split(ANYTHING))))
 
 
-def acknowledge(app: App, accepted: Sequence[AcceptedFinding]) -> None:
-    """Tell CDK which findings are accepted; a test tells which of them match nothing any more.
-
-    Raises:
-        LookupError: There is no construct at a path.
-    """
-    if not accepted:
-        return
-    constructs = {construct.node.path: construct for construct in app.node.find_all()}
-    for finding in accepted:
-        if finding.path not in constructs:
-            raise LookupError(f"stacks/acknowledgments.py: no construct at {finding.path}")
-        Validations.of(constructs[finding.path]).acknowledge(
-            Acknowledgment(id=finding.rule, reason=finding.reason)
+ACCEPTED: tuple[AcceptedFinding, ...] = (
+    AcceptedFinding(
+        path="NetworkStack/Network/Vpc",
+        rule="NIST.800.53.R5-VPCDefaultSecurityGroupClosed",
+        reason="CloudFormation cannot take the rules of a default security group away, and CDK "
+        "does so with a Lambda. Nothing is in that group, and it admits its members only.",
+    ),
+    *(
+        AcceptedFinding(
+            path=f"NetworkStack/Network/PublicSubnet{number}/DefaultRoute",
+            rule="NIST.800.53.R5-VPCNoUnrestrictedRouteToIGW",
+            reason="The way out of a NAT gateway, which is all that the public subnet holds.",
         )
+        for number in range(1, MOST_ZONES + 1)
+    ),
+    AcceptedFinding(
+        path="NetworkStack/TrainingSecurityGroup/Group/"
+        "from NetworkStackTrainingSecurityGroupFDF61903:ALL TRAFFIC",
+        rule="NIST.800.53.R5-EC2RestrictedCommonPorts",
+        reason="The rule refuses all protocols at once from whatever source. Here the source is "
+        "the group itself, and EFA passes only where a group admits all of its own traffic.",
+    ),
+    *(
+        AcceptedFinding(
+            path=f"StorageStack/Fast/{rule_id}",
+            rule="NIST.800.53.R5-EC2RestrictedCommonPorts",
+            reason="With fsx_efa: the servers of FSx and their clients, and nobody else, admit all "
+            "of each other's traffic, as FSx wants for EFA: "
+            "https://docs.aws.amazon.com/fsx/latest/LustreGuide/limit-access-security-groups.html",
+        )
+        for rule_id in ("EfaAmongServersIngress", "EfaFromClientsIngress", "EfaToClientsIngress")
+    ),
+    AcceptedFinding(
+        path="StorageStack/Data/Bucket/Resource",
+        rule="NIST.800.53.R5-S3BucketReplicationEnabled",
+        reason="Data sets are copies of public ones and logs can be made again; S3 keeps every "
+        "object in three zones and old versions for a while. A second region doubles the price.",
+    ),
+    AcceptedFinding(
+        path="StorageStack/Data/AccessLogs/Resource",
+        rule="NIST.800.53.R5-S3BucketReplicationEnabled",
+        reason="The same as for the bucket whose use these logs record.",
+    ),
+    AcceptedFinding(
+        path="StorageStack/Data/AccessLogs/Resource",
+        rule="NIST.800.53.R5-S3BucketVersioningEnabled",
+        reason="S3 writes each access log once, under a name of its own, and nobody else may.",
+    ),
+    AcceptedFinding(
+        path="StorageStack/Data/AccessLogs/Resource",
+        rule="NIST.800.53.R5-S3DefaultEncryptionKMS",
+        reason="S3 delivers access logs only to buckets that are encrypted with its own key: "
+        "https://docs.aws.amazon.com/AmazonS3/latest/userguide/enable-server-access-logging.html",
+    ),
+    AcceptedFinding(
+        path="StorageStack/Shared/FileSystem/Resource",
+        rule="NIST.800.53.R5-EFSInBackupPlan",
+        reason="The backup policy of the file system puts it in the automatic plan of AWS Backup; "
+        "the rule knows only selections of a plan in the same template.",
+    ),
+    # Wildcards in the resources of roles. AWS names what comes after the last slash or colon when
+    # it makes the thing, or its users do.
+    *(
+        AcceptedFinding(
+            path=path,
+            rule="AwsSolutions-IAM5[Resource::…/*]",
+            reason="The objects of the bucket, or of its prefix, whatever their names.",
+        )
+        for path in ("StorageStack/Training/Data/Resource", "NotebookStack/Access/Data/Resource")
+    ),
+    *(
+        AcceptedFinding(
+            path="StorageStack/Training/Images/Resource",
+            rule=f"AwsSolutions-IAM5[Resource::{resource}]",
+            reason=reason,
+        )
+        for resource, reason in (
+            ("*", "ecr:GetAuthorizationToken knows no resource."),
+            ("arn:…:ecr:…:repository/*", "Those with the project's tag, which a condition names."),
+        )
+    ),
+    *(
+        AcceptedFinding(
+            path="StorageStack/Training/Run/Resource",
+            rule=f"AwsSolutions-IAM5[Resource::{resource}]",
+            reason=reason,
+        )
+        for resource, reason in (
+            (
+                "*",
+                "Lists know no resource; of metrics a condition names the namespace.",
+            ),
+            ("arn:…:logs:…:log-group:/aws/sagemaker/*", "SageMaker names its log groups."),
+            ("arn:…:ec2:…:network-interface/*", "EC2 names them; a condition names the VPC."),
+            ("arn:…:ec2:…:*:security-group/*", "What a job names; a condition names the VPC."),
+            ("arn:…:ec2:…:*:subnet/*", "What a job names; a condition names the VPC."),
+        )
+    ),
+    *(
+        AcceptedFinding(
+            path="NotebookStack/Access/Launch/Resource",
+            rule=f"AwsSolutions-IAM5[Resource::{resource}]",
+            reason=reason,
+        )
+        for resource, reason in (
+            ("*", "Lists of jobs, quotas and prices know no resource."),
+            ("arn:…:cloudformation:…:stack/…/*", "A stack's ARN ends in an id that AWS makes."),
+            ("arn:…:sagemaker:…:training-job/*", "Jobs get their names when they are launched."),
+            ("arn:…:logs:…:log-group:/aws/sagemaker/TrainingJobs:*", "Streams of one log group."),
+        )
+    ),
+    AcceptedFinding(
+        path="NotebookStack/Access/Images/Resource",
+        rule="AwsSolutions-IAM5[Resource::*]",
+        reason="ecr:GetAuthorizationToken knows no resource.",
+    ),
+    AcceptedFinding(
+        path="NotebookStack/Access/Instance/Resource",
+        rule="AwsSolutions-IAM5[Resource::arn:…:logs:…:log-group:/aws/sagemaker/NotebookInstances:*]",
+        reason="Streams of one log group.",
+    ),
+)

@@ -5,19 +5,25 @@ from __future__ import annotations
 from typing import Any
 
 from aws_cdk import RemovalPolicy, Stack
+from aws_cdk import aws_ecr as ecr
 from aws_cdk import aws_kms as kms
 from constructs import Construct
 
 from stacks.constructs.image_repository import ImageRepository
 from stacks.contract import write_outputs
+from stacks.settings import Settings
 from training.outputs import RegistryOutputs
 
 
 class RegistryStack(Stack):
     """One repository for each algorithm's image."""
 
-    def __init__(self, scope: Construct, construct_id: str, **stack_options: Any) -> None:
+    def __init__(
+        self, scope: Construct, construct_id: str, *, settings: Settings, **stack_options: Any
+    ) -> None:
         super().__init__(scope, construct_id, **stack_options)
+        self._settings = settings.registry
+        self.repositories: list[ecr.IRepository] = []
         self._key = kms.Key(
             self,
             "Key",
@@ -36,4 +42,13 @@ class RegistryStack(Stack):
         )
 
     def _repository_uri(self, image: str) -> str:
-        return ImageRepository(self, image, key=self._key).repository.repository_uri
+        repository = ImageRepository(
+            self,
+            image,
+            key=self._key,
+            kept_images=self._settings.kept_images,
+            untagged_days=self._settings.untagged_days,
+            pull_accounts=self._settings.pull_accounts,
+        ).repository
+        self.repositories.append(repository)
+        return repository.repository_uri

@@ -30,7 +30,7 @@ def run_app(outdir: Path, context: dict[str, object]) -> subprocess.CompletedPro
     )
 
 
-def test_app_synthesizes_three_stacks_silently_in_an_order_that_can_be_deployed(
+def test_app_synthesizes_all_stacks_silently_in_an_order_that_can_be_deployed(
     tmp_path: Path,
 ) -> None:
     done = run_app(tmp_path, {})
@@ -41,7 +41,7 @@ def test_app_synthesizes_three_stacks_silently_in_an_order_that_can_be_deployed(
         for name, artifact in artifacts.items()
         if artifact["type"] == "aws:cloudformation:stack"
     }
-    assert set(stacks) == {"NetworkStack", "StorageStack", "RegistryStack"}
+    assert set(stacks) == {"NetworkStack", "StorageStack", "RegistryStack", "NotebookStack"}
     assert "NetworkStack" in stacks["StorageStack"]["dependencies"]
     for name, artifact in stacks.items():
         assert artifact["environment"] == "aws://unknown-account/unknown-region"
@@ -52,14 +52,18 @@ def test_app_synthesizes_three_stacks_silently_in_an_order_that_can_be_deployed(
     ("context", "said"),
     [
         ({"vpc_cdir": "10.0.0.0/16"}, "context key vpc_cdir is not known: did you mean vpc_cidr?"),
-        ({"nat_gateways": "many"}, "context key nat_gateways = 'many': allowed is 0 or 1"),
+        (
+            {"nat_gateways": "many"},
+            "context key nat_gateways = 'many': allowed is 0 to the number of zones",
+        ),
         (
             {
                 "vpc_cidr": "10.0.0.0/16",
-                "public_subnet_cidr": "10.0.0.0/24",
+                "public_subnet_cidrs": "10.0.0.0/24",
                 "private_subnet_cidrs": "10.0.0.128/25,10.0.1.0/24,10.0.2.0/24",
             },
-            "context: public_subnet_cidr 10.0.0.0/24 overlaps private_subnet_cidrs 10.0.0.128/25",
+            "context: public_subnet_cidrs 10.0.0.0/24 overlaps private_subnet_cidrs "
+            "10.0.0.128/25: give each its own addresses",
         ),
         (
             {"fsx_deployment": "SCRATCH_2", "fsx_throughput_mbps_per_tib": "125"},

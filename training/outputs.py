@@ -13,11 +13,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import Field, dataclass, fields
+from dataclasses import MISSING, Field, dataclass, fields
 from pathlib import Path
 from typing import Any, ClassVar, Self, TypeVar, get_type_hints
 
 from training.errors import UsageError
+
+PROJECT_TAG = "Project"
+"""The cost allocation tag on everything that the stacks make, and on every job."""
+
+JOB_TAG = "Job"
+"""The cost allocation tag of one job: its name."""
 
 StackOutputs = Mapping[str, str]
 """The outputs of one stack as CloudFormation has them: output key to value."""
@@ -33,7 +39,8 @@ class Contract:
     """Base of the outputs of one stack.
 
     Fields are strings, or tuples of strings, which travel joined by commas. A field that may be
-    absent is typed `str | None` with the default None, and is written only where there is a value.
+    absent is typed `str | None` with the default None, or is a tuple with the default (), and is
+    written only where there is a value.
     """
 
     STACK: ClassVar[str]
@@ -43,7 +50,7 @@ class Contract:
         outputs: dict[str, str] = {}
         for field in fields(self):
             value = getattr(self, field.name)
-            if value is not None:
+            if value is not None and value != ():
                 outputs[output_key(field.name)] = (
                     ",".join(value) if isinstance(value, tuple) else value
                 )
@@ -85,7 +92,7 @@ class Contract:
 
 
 def _is_required(field: Field[Any]) -> bool:
-    return field.default is not None
+    return field.default is MISSING
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -94,10 +101,13 @@ class NetworkOutputs(Contract):
 
     STACK: ClassVar[str] = "NetworkStack"
 
+    project: str
+    """The value of the cost allocation tag `PROJECT_TAG`, for jobs too."""
     vpc_id: str
     private_subnet_ids: tuple[str, ...]
     """In the order of `availability_zones`."""
-    public_subnet_ids: tuple[str, ...]
+    public_subnet_ids: tuple[str, ...] = ()
+    """Those that the internet can reach: none without internet access."""
     availability_zones: tuple[str, ...]
     training_security_group_id: str
     """Members may talk to each other on every port, and to the file systems."""
@@ -110,19 +120,73 @@ class StorageOutputs(Contract):
     STACK: ClassVar[str] = "StorageStack"
 
     bucket_name: str
+    bucket_prefix: str | None = None
+    """The folder of the bucket below which everything of ours lies, for example `ml-platform`."""
     encryption_key_arn: str
-    """The KMS key of the bucket and the file systems."""
+    """The KMS key of what the stack made: the bucket and the file systems."""
     efs_id: str
     efs_security_group_id: str
-    fsx_id: str
-    fsx_mount_name: str
+    """Of the mount targets."""
+    efs_mount_targets: str = "create"
+    """`create`: the stack made them; `existing`: they were there."""
+    fsx_id: str | None = None
+    """Absent, as all that follows, where the stack was deployed with `fsx = none`."""
+    fsx_mount_name: str | None = None
     """The first part of every Lustre path: an FSx channel begins with `/<mount name>/`."""
-    fsx_dns_name: str
-    fsx_subnet_id: str
+    fsx_dns_name: str | None = None
+    fsx_subnet_id: str | None = None
     """FSx for Lustre is in one zone; jobs that use it run in this subnet."""
-    fsx_security_group_id: str
-    fsx_data_path: str
-    """The folder of the file system that is linked to the bucket, for example `/data`."""
+    fsx_availability_zone: str | None = None
+    """Of that subnet; node groups that use FSx are in this zone."""
+    fsx_security_group_id: str | None = None
+    fsx_data_path: str | None = None
+    """The folder of the file system that mirrors the bucket, for example `/data`."""
+    training_role_arn: str
+    """What SageMaker's training jobs act as."""
+
+    def key(self, path: str) -> str:
+        """Return where a path of the layout lies in the bucket.
+
+        The same path leads below the root of EFS and below `fsx_data_path`.
+        """
+        return f"{self.bucket_prefix}/{path}" if self.bucket_prefix else path
+
+    def lustre(self, *, asked_by: str) -> LustreOutputs:
+        """Return what the stack tells about FSx for Lustre.
+
+        Args:
+            asked_by: What of the user's input asks for it, for the message.
+
+        Raises:
+            UsageError: There is none, or an output is missing.
+        """
+        values = {field.name: getattr(self, f"fsx_{field.name}") for field in fields(LustreOutputs)}
+        missing = [output_key(f"fsx_{name}") for name, value in values.items() if value is None]
+        if len(missing) == len(values):
+            raise UsageError(
+                f"{asked_by}: {self.STACK} has no FSx for Lustre file system: it was deployed "
+                f"with fsx = none. Take s3 or efs, or make one: cdk deploy {self.STACK} -c "
+                "fsx=create (in cdk.json, take fsx out of context)"
+            )
+        if missing:
+            raise UsageError(
+                f"{asked_by}: {self.STACK} has no output {', '.join(missing)}. It was deployed by "
+                f"another version; deploy it again: cdk deploy {self.STACK}"
+            )
+        return LustreOutputs(**values)
+
+
+@dataclass(frozen=True, kw_only=True)
+class LustreOutputs:
+    """The `fsx_` outputs of StorageStack, where there is an FSx for Lustre file system."""
+
+    id: str
+    mount_name: str
+    dns_name: str
+    subnet_id: str
+    availability_zone: str
+    security_group_id: str
+    data_path: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -137,9 +201,24 @@ class RegistryOutputs(Contract):
     tf2_smddp_repository_uri: str
 
 
+@dataclass(frozen=True, kw_only=True)
+class NotebookOutputs(Contract):
+    """Where jobs are launched from."""
+
+    STACK: ClassVar[str] = "NotebookStack"
+
+    notebook_name: str
+    notebook_role_arn: str
+
+
 C = TypeVar("C", bound=Contract)
 
-CONTRACTS: tuple[type[Contract], ...] = (NetworkOutputs, StorageOutputs, RegistryOutputs)
+CONTRACTS: tuple[type[Contract], ...] = (
+    NetworkOutputs,
+    StorageOutputs,
+    RegistryOutputs,
+    NotebookOutputs,
+)
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from typing import cast
 
-from aws_cdk import Aws, RemovalPolicy
+from aws_cdk import Aws, RemovalPolicy, Stack
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_kms as kms
@@ -30,13 +30,40 @@ class FlowLogs(Construct):
         )
         # The construct takes an enumeration of names such as TWO_WEEKS; the settings have days.
         cast(logs.CfnLogGroup, group.node.default_child).retention_in_days = retention_days
+        role = self._add_writer(group)
         ec2.FlowLog(
             self,
             "FlowLog",
             resource_type=ec2.FlowLogResourceType.from_vpc(vpc),
             traffic_type=ec2.FlowLogTrafficType.ALL,
-            destination=ec2.FlowLogDestination.to_cloud_watch_logs(group),
+            # Without updates: the construct would give the role an inline policy of its own.
+            destination=ec2.FlowLogDestination.to_cloud_watch_logs(
+                group, role.without_policy_updates()
+            ),
         )
+
+    def _add_writer(self, group: logs.ILogGroup) -> iam.Role:
+        """Make the role that VPC Flow Logs takes on, for flow logs of this account and region.
+
+        https://docs.aws.amazon.com/vpc/latest/userguide/flow-logs-iam-role.html
+        """
+        flow_logs = Stack.of(self).format_arn(
+            service="ec2", resource="vpc-flow-log", resource_name="*"
+        )
+        role = iam.Role(
+            self,
+            "Writer",
+            assumed_by=iam.ServicePrincipal(
+                "vpc-flow-logs.amazonaws.com",
+                conditions={
+                    "StringEquals": {"aws:SourceAccount": Aws.ACCOUNT_ID},
+                    "ArnLike": {"aws:SourceArn": flow_logs},
+                },
+            ),
+        )
+        policy = iam.ManagedPolicy(self, "WriterPolicy", roles=[role])
+        group.grant(policy, "logs:CreateLogStream", "logs:DescribeLogStreams", "logs:PutLogEvents")
+        return role
 
 
 def _let_cloudwatch_logs_use(key: kms.Key) -> None:
@@ -47,7 +74,7 @@ def _let_cloudwatch_logs_use(key: kms.Key) -> None:
     groups = f"arn:{Aws.PARTITION}:logs:{Aws.REGION}:{Aws.ACCOUNT_ID}:log-group:*"
     key.add_to_resource_policy(
         iam.PolicyStatement(
-            principals=[iam.ServicePrincipal(f"logs.{Aws.REGION}.amazonaws.com")],
+            principals=[iam.ServicePrincipal(f"logs.{Aws.REGION}.{Aws.URL_SUFFIX}")],
             actions=[
                 "kms:Decrypt",
                 "kms:DescribeKey",

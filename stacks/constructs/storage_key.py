@@ -1,5 +1,7 @@
 """The key that encrypts the data at rest."""
 
+from __future__ import annotations
+
 from aws_cdk import Aws, RemovalPolicy
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_kms as kms
@@ -7,20 +9,32 @@ from constructs import Construct
 
 
 class StorageKey(Construct):
-    """A rotated key that outlives the stack, as the data does that it opens."""
+    """A rotated key that outlives the stack, as the data does that it opens.
 
-    def __init__(self, scope: Construct, construct_id: str) -> None:
+    Its policy leaves the account's roles to their own policies. SageMaker, EFS and FSx use it in
+    the name of such a role, or by a grant that they make with that role's permission; only FSx's
+    way into the bucket needs a statement.
+    """
+
+    def __init__(self, scope: Construct, construct_id: str, *, lustre_uses_bucket: bool) -> None:
+        """Build it.
+
+        Args:
+            lustre_uses_bucket: Whether an FSx for Lustre file system is linked to a bucket under
+                this key.
+        """
         super().__init__(scope, construct_id)
-        self.key = kms.Key(
+        self.key: kms.IKey = kms.Key(
             self,
             "Key",
             description="Encrypts the training bucket and the file systems",
             enable_key_rotation=True,
             removal_policy=RemovalPolicy.RETAIN,
         )
-        self._let_lustre_read_the_bucket()
+        if lustre_uses_bucket:
+            self._let_lustre_use_the_bucket()
 
-    def _let_lustre_read_the_bucket(self) -> None:
+    def _let_lustre_use_the_bucket(self) -> None:
         """Let FSx for Lustre import from and export to a bucket encrypted with this key.
 
         FSx makes one service-linked role for each file system, named after the file system's id,
@@ -47,7 +61,7 @@ class StorageKey(Construct):
                 conditions={
                     "StringEquals": {
                         "kms:CallerAccount": account,
-                        "kms:ViaService": f"s3.{Aws.REGION}.amazonaws.com",
+                        "kms:ViaService": f"s3.{Aws.REGION}.{Aws.URL_SUFFIX}",
                     },
                     "ArnLike": {"aws:PrincipalArn": role},
                 },

@@ -29,6 +29,7 @@ def synth(tmp_path_factory: pytest.TempPathFactory) -> Synthesize:
         return Synth(
             templates={stack: read_template(assembly, stack) for stack in STACKS},
             violations=tuple(read_violations(assembly)),
+            assembly=assembly,
         )
 
     return synthesize

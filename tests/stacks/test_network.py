@@ -1,12 +1,24 @@
-"""What NetworkStack is made of."""
+"""What NetworkStack is made of in a VPC of its own.
+
+test_network_endpoints.py has the ways to AWS services, test_network_existing.py VPCs of others.
+"""
 
 from __future__ import annotations
-
-from typing import Any
 
 import pytest
 
 from tests.stacks.matrix import Synthesize, Template, properties, resources
+from tests.stacks.network_templates import (
+    gateway_endpoints,
+    nat_of_route_table,
+    nat_of_subnet,
+    network_of,
+    route_tables,
+    subnet_ids,
+    subnets,
+    zone,
+    zone_of_nat,
+)
 
 
 @pytest.fixture
@@ -26,6 +38,14 @@ def test_one_public_and_three_private_subnets_in_three_zones_without_account_and
     assert len(properties(network, "AWS::EC2::Subnet")) == 4
 
 
+@pytest.mark.parametrize(("row", "count"), [("two-zones", 2), ("six-zones", 6)])
+def test_there_is_a_private_subnet_in_each_of_the_zones_asked_for(
+    row: str, count: int, synth: Synthesize
+) -> None:
+    private = subnets(synth(row).templates["NetworkStack"], "internal-elb")
+    assert [each["AvailabilityZone"]["Fn::Select"][0] for each in private] == list(range(count))
+
+
 def test_zones_may_be_named(synth: Synthesize) -> None:
     template = synth("everything-set").templates["NetworkStack"]
     private = subnets(template, "internal-elb")
@@ -39,7 +59,7 @@ def test_zones_may_be_named(synth: Synthesize) -> None:
 @pytest.mark.parametrize(
     ("row", "public_cidr", "private_cidrs"),
     [
-        ("default", "172.30.0.0/18", ["172.30.64.0/18", "172.30.128.0/18", "172.30.192.0/18"]),
+        ("default", "172.30.0.0/20", ["172.30.64.0/18", "172.30.128.0/18", "172.30.192.0/18"]),
         ("old-addresses", "172.30.0.0/27", ["172.30.0.32/27", "172.30.0.64/27", "172.30.0.96/27"]),
         ("everything-set", "10.8.0.0/28", ["10.8.4.0/22", "10.8.8.0/22", "10.8.12.0/22"]),
     ],
@@ -52,22 +72,45 @@ def test_addresses_follow_the_settings(
     assert [each["CidrBlock"] for each in subnets(template, "internal-elb")] == private_cidrs
 
 
+def test_the_vpc_gives_names_to_what_is_in_it(network: Template) -> None:
+    """File systems are mounted by name, and private DNS of endpoints needs both."""
+    [vpc] = properties(network, "AWS::EC2::VPC")
+    assert (vpc["EnableDnsSupport"], vpc["EnableDnsHostnames"]) == (True, True)
+
+
 def test_private_subnets_leave_through_the_one_nat_gateway_in_the_public_subnet(
     network: Template,
 ) -> None:
     [(nat_id, nat)] = resources(network, "AWS::EC2::NatGateway").items()
-    [public_id] = [
-        logical_id
-        for logical_id, subnet in resources(network, "AWS::EC2::Subnet").items()
-        if has_tag(subnet["Properties"], "kubernetes.io/role/elb")
-    ]
+    [public_id] = subnet_ids(network, "elb")
     assert nat["Properties"]["SubnetId"] == {"Ref": public_id}
-    through_nat = {
-        route["RouteTableId"]["Ref"]
-        for route in properties(network, "AWS::EC2::Route")
-        if route.get("NatGatewayId") == {"Ref": nat_id}
+    assert set(nat_of_route_table(network).items()) == {
+        (table, nat_id) for table in route_tables(network, "internal-elb")
     }
-    assert through_nat == private_route_tables(network)
+
+
+def test_with_a_nat_gateway_in_each_zone_each_private_subnet_leaves_through_its_own(
+    synth: Synthesize,
+) -> None:
+    template = synth("six-zones").templates["NetworkStack"]
+    assert len(set(nat_of_route_table(template).values())) == 6
+    for private_id, gateway in nat_of_subnet(template).items():
+        assert zone_of_nat(template, gateway) == zone(template, private_id)
+
+
+def test_fewer_nat_gateways_than_zones_share_the_private_subnets() -> None:
+    template = network_of(zone_count="4", nat_gateways="2")
+    first, second = subnet_ids(template, "elb")
+    nat_in = {
+        each["Properties"]["SubnetId"]["Ref"]: logical_id
+        for logical_id, each in resources(template, "AWS::EC2::NatGateway").items()
+    }
+    assert list(nat_of_subnet(template).values()) == [
+        nat_in[first],
+        nat_in[second],
+        nat_in[first],
+        nat_in[second],
+    ]
 
 
 def test_without_nat_gateway_the_public_subnet_alone_has_a_default_route(
@@ -77,7 +120,7 @@ def test_without_nat_gateway_the_public_subnet_alone_has_a_default_route(
     assert resources(template, "AWS::EC2::NatGateway") == {}
     assert resources(template, "AWS::EC2::EIP") == {}
     [route] = properties(template, "AWS::EC2::Route")
-    assert route["RouteTableId"]["Ref"] not in private_route_tables(template)
+    assert route["RouteTableId"]["Ref"] not in route_tables(template, "internal-elb")
     assert "GatewayId" in route
 
 
@@ -87,13 +130,14 @@ def test_no_subnet_gives_out_public_addresses(network: Template) -> None:
 
 
 def test_s3_endpoint_serves_every_private_subnet(network: Template) -> None:
-    [endpoint] = properties(network, "AWS::EC2::VPCEndpoint")
-    assert endpoint["VpcEndpointType"] == "Gateway"
-    assert {each["Ref"] for each in endpoint["RouteTableIds"]} == private_route_tables(network)
+    [endpoint] = gateway_endpoints(network)
+    assert {each["Ref"] for each in endpoint["RouteTableIds"]} == route_tables(
+        network, "internal-elb"
+    )
 
 
 def test_s3_endpoint_writes_to_buckets_of_this_account_only(network: Template) -> None:
-    [endpoint] = properties(network, "AWS::EC2::VPCEndpoint")
+    [endpoint] = gateway_endpoints(network)
     writes = [
         statement
         for statement in endpoint["PolicyDocument"]["Statement"]
@@ -124,7 +168,7 @@ def test_training_group_leaves_the_vpc_over_https_only(network: Template) -> Non
     ] == [("0.0.0.0/0", "tcp", 443, 443)]
 
 
-@pytest.mark.parametrize(("row", "days"), [("default", 90), ("everything-set", 30)])
+@pytest.mark.parametrize(("row", "days"), [("default", 365), ("everything-set", 30)])
 def test_flow_logs_of_all_traffic_go_to_an_encrypted_log_group(
     row: str, days: int, synth: Synthesize
 ) -> None:
@@ -140,27 +184,33 @@ def test_flow_logs_of_all_traffic_go_to_an_encrypted_log_group(
     assert group["Properties"]["RetentionInDays"] == days
 
 
-def subnets(template: Template, role: str) -> list[dict[str, Any]]:
-    """Return the subnets of a load balancer role: `elb` are public, `internal-elb` private."""
-    return [
-        subnet
-        for subnet in properties(template, "AWS::EC2::Subnet")
-        if has_tag(subnet, f"kubernetes.io/role/{role}")
-    ]
-
-
-def has_tag(resource_properties: dict[str, Any], key: str) -> bool:
-    return any(tag["Key"] == key for tag in resource_properties["Tags"])
-
-
-def private_route_tables(template: Template) -> set[str]:
-    private = {
-        logical_id
-        for logical_id, subnet in resources(template, "AWS::EC2::Subnet").items()
-        if has_tag(subnet["Properties"], "kubernetes.io/role/internal-elb")
+def test_flow_logs_are_written_by_a_role_that_only_flow_logs_of_this_account_take_on(
+    network: Template,
+) -> None:
+    [flow_log] = properties(network, "AWS::EC2::FlowLog")
+    role_id = flow_log["DeliverLogsPermissionArn"]["Fn::GetAtt"][0]
+    role = network["Resources"][role_id]["Properties"]
+    [trust] = role["AssumeRolePolicyDocument"]["Statement"]
+    assert trust["Principal"] == {"Service": "vpc-flow-logs.amazonaws.com"}
+    assert trust["Condition"]["StringEquals"] == {
+        "aws:SourceAccount": {"Ref": "AWS::AccountId"},
     }
-    return {
-        each["RouteTableId"]["Ref"]
-        for each in properties(template, "AWS::EC2::SubnetRouteTableAssociation")
-        if each["SubnetId"]["Ref"] in private
+    assert "aws:SourceArn" in trust["Condition"]["ArnLike"]
+    [policy] = properties(network, "AWS::IAM::ManagedPolicy")
+    assert policy["Roles"] == [{"Ref": role_id}]
+    [statement] = policy["PolicyDocument"]["Statement"]
+    [group_id] = resources(network, "AWS::Logs::LogGroup")
+    assert statement["Resource"] == {"Fn::GetAtt": [group_id, "Arn"]}
+
+
+def test_cloudwatch_of_the_region_may_use_the_key_for_log_groups_of_this_account(
+    network: Template,
+) -> None:
+    """https://docs.aws.amazon.com/AmazonCloudWatch/latest/logs/encrypt-log-data-kms.html"""
+    [key] = properties(network, "AWS::KMS::Key")
+    [statement] = [each for each in key["KeyPolicy"]["Statement"] if "Service" in each["Principal"]]
+    # The name ends as those of its partition do.
+    assert statement["Principal"]["Service"] == {
+        "Fn::Join": ["", ["logs.", {"Ref": "AWS::Region"}, ".", {"Ref": "AWS::URLSuffix"}]]
     }
+    assert "kms:EncryptionContext:aws:logs:arn" in statement["Condition"]["ArnLike"]

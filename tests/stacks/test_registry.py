@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+from dataclasses import fields
+from typing import Any
 
 from tests.stacks.matrix import Synthesize, properties, resources
+from training.outputs import RegistryOutputs, output_key
 
 
 def test_each_image_has_a_scanned_immutable_encrypted_repository(synth: Synthesize) -> None:
@@ -42,6 +45,7 @@ def test_each_output_is_the_address_of_a_repository_of_its_own(synth: Synthesize
             if logical_id in json.dumps(output)
         }
         for key, output in template["Outputs"].items()
+        if key in {output_key(field.name) for field in fields(RegistryOutputs)}
     }
     assert {key: len(ids) for key, ids in named.items()} == {
         "AwsSamplesRepositoryUri": 1,
@@ -50,3 +54,24 @@ def test_each_output_is_the_address_of_a_repository_of_its_own(synth: Synthesize
         "Tf2SmddpRepositoryUri": 1,
     }
     assert set.union(*named.values()) == set(resources(template, "AWS::ECR::Repository"))
+
+
+def repositories(synth: Synthesize, row: str) -> list[dict[str, Any]]:
+    return properties(synth(row).templates["RegistryStack"], "AWS::ECR::Repository")
+
+
+def test_without_other_accounts_a_repository_has_no_policy(synth: Synthesize) -> None:
+    assert [r for r in repositories(synth, "default") if "RepositoryPolicyText" in r] == []
+
+
+def test_named_accounts_may_pull_and_nothing_else(synth: Synthesize) -> None:
+    for repository in repositories(synth, "pulled-by-others"):
+        [statement] = repository["RepositoryPolicyText"]["Statement"]
+        assert sorted(statement["Action"]) == [
+            "ecr:BatchCheckLayerAvailability",
+            "ecr:BatchGetImage",
+            "ecr:GetDownloadUrlForLayer",
+        ]
+        named = json.dumps(statement["Principal"])
+        assert "210987654321:root" in named
+        assert "*" not in named

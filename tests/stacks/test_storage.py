@@ -1,4 +1,4 @@
-"""What StorageStack is made of."""
+"""StorageStack: bucket and key, and what there is of the rest."""
 
 from __future__ import annotations
 
@@ -6,264 +6,238 @@ from typing import Any
 
 import pytest
 
-from tests.stacks.matrix import MATRIX, Synthesize, Template, properties, resources
+from tests.stacks.matrix import Synthesize, Template, properties, resources
+from tests.stacks.storage_stack import (
+    SUBNETS,
+    TRAINING,
+    ZONES,
+    group_of,
+    only,
+    our_key,
+    outputs,
+    ports_admitted,
+    ports_sent,
+    storage_template,
+)
 
-LUSTRE_PORTS = {(988, 988), (1018, 1023)}
-every_row = pytest.mark.parametrize("row", MATRIX)
-
-
-@pytest.fixture
-def storage(synth: Synthesize) -> Template:
-    return synth("default").templates["StorageStack"]
-
-
-@every_row
-def test_lustre_ports_are_open_both_ways_between_clients_and_servers_and_among_servers(
-    row: str, synth: Synthesize
-) -> None:
-    template = synth(row).templates["StorageStack"]
-    servers = group_of(template, "FSx for Lustre servers")
-    clients = training_group(synth(row).templates["NetworkStack"])
-    for sender, receiver in [(clients, servers), (servers, clients), (servers, servers)]:
-        assert ports(template, sender=sender, receiver=receiver) == LUSTRE_PORTS
+KEY = "arn:aws:kms:us-west-2:123456789012:key/12345678-1234-1234-1234-123456789012"
+LUSTRE = {("tcp", 988, 988), ("tcp", 1018, 1023)}
+FSX = "fs-0123456789abcdef0"
+GROUP = "sg-0123456789abcdef0"
 
 
-@every_row
-def test_only_training_jobs_reach_efs_and_only_over_nfs(row: str, synth: Synthesize) -> None:
-    template = synth(row).templates["StorageStack"]
-    targets = group_of(template, "EFS mount targets")
-    clients = training_group(synth(row).templates["NetworkStack"])
-    assert ports(template, sender=clients, receiver=targets) == {(2049, 2049)}
-    senders = [
-        rule["SourceSecurityGroupId"]
-        for rule in properties(template, "AWS::EC2::SecurityGroupIngress")
-        if rule["GroupId"] == targets
-    ]
-    assert senders == [clients]
+def test_groups_of_two_stacks_let_each_other_in_both_ways(synth: Synthesize) -> None:
+    network = synth("default").templates["NetworkStack"]
+    storage = synth("default").templates["StorageStack"]
+    clients = training_group(network)
+    servers = group_of(storage, "FSx for Lustre servers")
+    targets = group_of(storage, "EFS mount targets")
+    for sender, receiver in [(clients, servers), (servers, clients)]:
+        assert ports_sent(storage, sender=sender, receiver=receiver) == LUSTRE
+        assert ports_admitted(storage, sender=sender, receiver=receiver) == LUSTRE
+    assert ports_sent(storage, sender=clients, receiver=targets) == {("tcp", 2049, 2049)}
+    assert ports_admitted(storage, sender=clients, receiver=targets) == {("tcp", 2049, 2049)}
 
 
-def test_bucket_is_encrypted_with_our_key_versioned_private_and_logged(storage: Template) -> None:
-    [(log_bucket_id, _)] = unversioned_buckets(storage).items()
-    [bucket] = [
-        each for each in properties(storage, "AWS::S3::Bucket") if "VersioningConfiguration" in each
-    ]
+def test_bucket_is_encrypted_with_our_key_versioned_and_logged() -> None:
+    template = storage_template()
+    bucket = data_bucket(template)
     [encryption] = bucket["BucketEncryption"]["ServerSideEncryptionConfiguration"]
     assert encryption == {
         "BucketKeyEnabled": True,
         "ServerSideEncryptionByDefault": {
-            "KMSMasterKeyID": our_key(storage),
+            "KMSMasterKeyID": our_key(template),
             "SSEAlgorithm": "aws:kms",
         },
     }
     assert bucket["VersioningConfiguration"] == {"Status": "Enabled"}
-    assert bucket["LoggingConfiguration"] == {"DestinationBucketName": {"Ref": log_bucket_id}}
-    [rule] = bucket["LifecycleConfiguration"]["Rules"]
-    assert rule["AbortIncompleteMultipartUpload"] == {"DaysAfterInitiation": 7}
-    assert "ExpirationInDays" not in rule
+    [logs] = log_buckets(template)
+    assert bucket["LoggingConfiguration"] == {"DestinationBucketName": {"Ref": logs}}
 
 
-def test_every_bucket_blocks_public_access_and_refuses_plain_http(storage: Template) -> None:
+def test_every_bucket_blocks_public_access_and_refuses_plain_http() -> None:
+    template = storage_template()
     refused = {
         policy["Bucket"]["Ref"]
-        for policy in properties(storage, "AWS::S3::BucketPolicy")
+        for policy in properties(template, "AWS::S3::BucketPolicy")
         for statement in policy["PolicyDocument"]["Statement"]
         if statement["Effect"] == "Deny"
         and statement["Condition"] == {"Bool": {"aws:SecureTransport": "false"}}
         and statement["Action"] == "s3:*"
     }
-    assert refused == set(resources(storage, "AWS::S3::Bucket"))
-    for bucket in properties(storage, "AWS::S3::Bucket"):
+    assert refused == set(resources(template, "AWS::S3::Bucket"))
+    for bucket in properties(template, "AWS::S3::Bucket"):
         assert set(bucket["PublicAccessBlockConfiguration"].values()) == {True}
         assert len(bucket["PublicAccessBlockConfiguration"]) == 4
 
 
-@every_row
-def test_efs_is_encrypted_and_has_a_mount_target_in_each_private_subnet(
-    row: str, synth: Synthesize
-) -> None:
-    template = synth(row).templates["StorageStack"]
-    [file_system] = properties(template, "AWS::EFS::FileSystem")
-    assert file_system["Encrypted"] is True
-    assert file_system["KmsKeyId"] == our_key(template)
-    assert file_system["ThroughputMode"] == "elastic"
-    subnets = [each["SubnetId"] for each in properties(template, "AWS::EFS::MountTarget")]
-    assert len({str(each) for each in subnets}) == 3
-    assert set(map(str, subnets)) == set(
-        map(str, imported_private_subnets(synth(row).templates["NetworkStack"]))
+def test_the_bucket_forgets_as_set_but_never_what_is_current() -> None:
+    template = storage_template(
+        bucket_incomplete_upload_days="3",
+        bucket_old_version_days="30",
+        bucket_access_log_days="400",
     )
+    [rule] = data_bucket(template)["LifecycleConfiguration"]["Rules"]
+    assert rule["AbortIncompleteMultipartUpload"] == {"DaysAfterInitiation": 3}
+    assert rule["NoncurrentVersionExpiration"] == {"NoncurrentDays": 30}
+    assert "ExpirationInDays" not in rule
+    [logs] = log_buckets(template).values()
+    assert logs["LifecycleConfiguration"]["Rules"][0]["ExpirationInDays"] == 400
 
 
-@every_row
-def test_efs_policy_if_any_lets_clients_mount_without_tls_and_access_point(
-    row: str, synth: Synthesize
-) -> None:
-    """SageMaker mounts so; CDK's default policy does not grant ClientMount (aws/aws-cdk#36224)."""
-    [file_system] = properties(synth(row).templates["StorageStack"], "AWS::EFS::FileSystem")
-    policy = file_system.get("FileSystemPolicy")
-    if policy is not None:
-        allowed = [each for each in policy["Statement"] if each["Effect"] == "Allow"]
-        assert any("elasticfilesystem:ClientMount" in each["Action"] for each in allowed)
-        assert "aws:SecureTransport" not in str(policy)
-        assert "AccessPointArn" not in str(policy)
+def test_access_logs_may_go_to_an_existing_bucket_or_nowhere() -> None:
+    elsewhere = storage_template(bucket_access_logs="our-logs")
+    assert data_bucket(elsewhere)["LoggingConfiguration"] == {"DestinationBucketName": "our-logs"}
+    nowhere = storage_template(bucket_access_logs="none")
+    assert "LoggingConfiguration" not in data_bucket(nowhere)
+    for template in (elsewhere, nowhere):
+        assert log_buckets(template) == {}
 
 
-def test_lustre_is_persistent_encrypted_and_follows_the_bucket_both_ways(
-    storage: Template,
-) -> None:
-    [(file_system_id, resource)] = resources(storage, "AWS::FSx::FileSystem").items()
-    file_system = resource["Properties"]
-    assert file_system["KmsKeyId"] == our_key(storage)
-    assert file_system["StorageCapacity"] == 1200
-    assert file_system["LustreConfiguration"] == {
-        "DataCompressionType": "LZ4",
-        "DeploymentType": "PERSISTENT_2",
-        "PerUnitStorageThroughput": 125,
-    }
-    [association] = properties(storage, "AWS::FSx::DataRepositoryAssociation")
-    assert association["FileSystemId"] == {"Ref": file_system_id}
-    assert association["FileSystemPath"] == "/data"
-    assert association["BatchImportMetaDataOnCreate"] is True
-    events = {"Events": ["NEW", "CHANGED", "DELETED"]}
-    assert association["S3"] == {"AutoImportPolicy": events, "AutoExportPolicy": events}
-
-
-def test_lustre_options_follow_the_settings(synth: Synthesize) -> None:
-    template = synth("everything-set").templates["StorageStack"]
-    [resource] = resources(template, "AWS::FSx::FileSystem").values()
-    assert resource["Properties"]["LustreConfiguration"] == {
-        "DataCompressionType": "NONE",
-        "DeploymentType": "PERSISTENT_2",
-        "PerUnitStorageThroughput": 500,
-    }
-    third = imported_private_subnets(synth("everything-set").templates["NetworkStack"])[2]
-    assert resource["Properties"]["SubnetIds"] == [third]
-    assert template["Outputs"]["FsxSubnetId"]["Value"] == third
-    assert template["Outputs"]["FsxDataPath"]["Value"] == "/coco/linked"
-
-
-@pytest.mark.parametrize("row", ["scratch", "import-path"])
-def test_scratch_takes_neither_throughput_nor_a_key_of_ours(row: str, synth: Synthesize) -> None:
-    [file_system] = properties(synth(row).templates["StorageStack"], "AWS::FSx::FileSystem")
-    assert file_system["LustreConfiguration"]["DeploymentType"] == "SCRATCH_2"
-    assert "PerUnitStorageThroughput" not in file_system["LustreConfiguration"]
-    assert "KmsKeyId" not in file_system
-
-
-@every_row
-def test_lustre_is_linked_to_the_bucket_in_exactly_one_way(row: str, synth: Synthesize) -> None:
-    template = synth(row).templates["StorageStack"]
-    [file_system] = properties(template, "AWS::FSx::FileSystem")
-    associations = resources(template, "AWS::FSx::DataRepositoryAssociation")
-    has_import_path = "ImportPath" in file_system["LustreConfiguration"]
-    assert has_import_path == (row == "import-path")
-    assert len(associations) == (0 if has_import_path else 1)
-
-
-def test_with_import_path_the_whole_file_system_follows_the_bucket(synth: Synthesize) -> None:
-    template = synth("import-path").templates["StorageStack"]
-    [file_system] = properties(template, "AWS::FSx::FileSystem")
-    lustre = file_system["LustreConfiguration"]
-    assert lustre["ImportPath"] == lustre["ExportPath"]
-    assert lustre["AutoImportPolicy"] == "NEW_CHANGED_DELETED"
-    assert template["Outputs"]["FsxDataPath"]["Value"] == "/"
-
-
-@pytest.mark.parametrize(("row", "policy"), [("default", "Delete"), ("everything-set", "Retain")])
-def test_lustre_goes_or_stays_with_its_association_as_set(
-    row: str, policy: str, synth: Synthesize
-) -> None:
-    template = synth(row).templates["StorageStack"]
-    for resource_type in ("AWS::FSx::FileSystem", "AWS::FSx::DataRepositoryAssociation"):
-        [resource] = resources(template, resource_type).values()
-        assert resource["DeletionPolicy"] == policy
-
-
-def test_lustre_waits_for_the_rules_of_its_security_group(storage: Template) -> None:
-    """FSx refuses a group without port 988 when it makes the file system."""
-    [file_system] = resources(storage, "AWS::FSx::FileSystem").values()
-    servers = group_of(storage, "FSx for Lustre servers")
-    rules = {
-        logical_id
-        for resource_type in ("AWS::EC2::SecurityGroupIngress", "AWS::EC2::SecurityGroupEgress")
-        for logical_id, rule in resources(storage, resource_type).items()
-        if rule["Properties"]["GroupId"] == servers
-    }
-    assert rules
-    assert rules <= set(file_system["DependsOn"])
-
-
-def test_key_lets_the_role_that_fsx_makes_use_the_bucket(storage: Template) -> None:
-    [key] = properties(storage, "AWS::KMS::Key")
-    [statement] = [
-        each for each in key["KeyPolicy"]["Statement"] if each["Principal"] == {"AWS": "*"}
+def test_an_existing_bucket_is_used_and_nothing_of_it_is_changed() -> None:
+    template = storage_template(bucket_name="their-data", bucket_prefix="ml-platform")
+    assert not [
+        each for each in template["Resources"].values() if each["Type"].startswith("AWS::S3::")
     ]
-    assert set(statement["Condition"]) == {"StringEquals", "ArnLike"}
-    assert statement["Condition"]["StringEquals"]["kms:CallerAccount"] == {"Ref": "AWS::AccountId"}
-    role = statement["Condition"]["ArnLike"]["aws:PrincipalArn"]["Fn::Join"][1][-1]
-    assert role.endswith(
+    association = only(template, "AWS::FSx::DataRepositoryAssociation")
+    assert association["DataRepositoryPath"] == "s3://their-data/ml-platform/"
+    assert outputs(template)["BucketName"] == "their-data"
+    assert outputs(template)["BucketPrefix"] == "ml-platform"
+
+
+def test_without_a_prefix_none_is_told() -> None:
+    assert "BucketPrefix" not in outputs(storage_template())
+
+
+def test_an_existing_key_takes_the_place_of_ours() -> None:
+    template = storage_template(encryption_key_arn=KEY)
+    assert resources(template, "AWS::KMS::Key") == {}
+    assert only(template, "AWS::EFS::FileSystem")["KmsKeyId"] == KEY
+    assert only(template, "AWS::FSx::FileSystem")["KmsKeyId"] == KEY
+    [encryption] = data_bucket(template)["BucketEncryption"]["ServerSideEncryptionConfiguration"]
+    assert encryption["ServerSideEncryptionByDefault"]["KMSMasterKeyID"] == KEY
+    assert outputs(template)["EncryptionKeyArn"] == KEY
+
+
+def test_file_systems_have_a_key_of_ours_where_the_bucket_has_its_own() -> None:
+    template = storage_template(bucket_name="their-data", bucket_encryption_key_arn=KEY)
+    assert only(template, "AWS::EFS::FileSystem")["KmsKeyId"] == our_key(template)
+    assert outputs(template)["EncryptionKeyArn"] == our_key(template)
+
+
+def test_the_key_lets_the_roles_that_fsx_makes_use_the_bucket_in_every_partition() -> None:
+    [statement] = statements_for_anyone(storage_template())
+    role = statement["Condition"]["ArnLike"]["aws:PrincipalArn"]["Fn::Join"][1]
+    assert role == [
+        "arn:",
+        {"Ref": "AWS::Partition"},
+        ":iam::",
+        {"Ref": "AWS::AccountId"},
         ":role/aws-service-role/s3.data-source.lustre.fsx.amazonaws.com/"
-        "AWSServiceRoleForFSxS3Access_*"
-    )
-
-
-def group_of(template: Template, description: str) -> dict[str, Any]:
-    """Return the reference to a security group's id."""
-    [logical_id] = [
-        logical_id
-        for logical_id, group in resources(template, "AWS::EC2::SecurityGroup").items()
-        if group["Properties"]["GroupDescription"] == description
+        "AWSServiceRoleForFSxS3Access_*",
     ]
-    return {"Fn::GetAtt": [logical_id, "GroupId"]}
+    assert statement["Condition"]["StringEquals"] == {
+        "kms:CallerAccount": {"Ref": "AWS::AccountId"},
+        "kms:ViaService": {
+            "Fn::Join": ["", ["s3.", {"Ref": "AWS::Region"}, ".", {"Ref": "AWS::URLSuffix"}]]
+        },
+    }
+
+
+@pytest.mark.parametrize(
+    "context", [{"fsx": "none"}, {"fsx_bucket_link": "none"}, {"bucket_name": "their-data"}]
+)
+def test_the_key_is_closed_to_fsx_where_no_bucket_under_it_is_linked(
+    context: dict[str, str],
+) -> None:
+    assert statements_for_anyone(storage_template(**context)) == []
+
+
+def test_without_fsx_nothing_of_it_is_made_or_told() -> None:
+    template = storage_template(fsx="none")
+    assert not [each for each in template["Resources"].values() if "::FSx::" in each["Type"]]
+    assert "Lustre" not in str(template)
+    assert not [key for key in outputs(template) if key.startswith("Fsx")]
+
+
+def test_an_existing_fsx_is_told_whole_and_not_changed() -> None:
+    template = with_existing_fsx(fsx_zone="2")
+    assert not [each for each in template["Resources"].values() if "::FSx::" in each["Type"]]
+    told = {key: value for key, value in outputs(template).items() if key.startswith("Fsx")}
+    suffix = [f"{FSX}.fsx.", {"Ref": "AWS::Region"}, ".", {"Ref": "AWS::URLSuffix"}]
+    assert told == {
+        "FsxId": FSX,
+        "FsxMountName": "abcdefgh",
+        "FsxDnsName": {"Fn::Join": ["", suffix]},
+        "FsxSubnetId": SUBNETS[1],
+        "FsxAvailabilityZone": ZONES[1],
+        "FsxSecurityGroupId": GROUP,
+        "FsxDataPath": "/",
+    }
+
+
+def test_the_servers_of_an_existing_fsx_and_training_jobs_let_each_other_in() -> None:
+    template = with_existing_fsx()
+    for sender, receiver in [(TRAINING, GROUP), (GROUP, TRAINING)]:
+        assert ports_sent(template, sender=sender, receiver=receiver) == LUSTRE
+        assert ports_admitted(template, sender=sender, receiver=receiver) == LUSTRE
+    assert ports_admitted(template, sender=GROUP, receiver=GROUP) == set()
+
+
+def test_the_group_of_an_existing_fsx_is_left_alone_where_it_has_its_rules() -> None:
+    template = with_existing_fsx(fsx_security_group_rules="existing")
+    assert ports_admitted(template, sender=TRAINING, receiver=GROUP) == set()
+    assert ports_sent(template, sender=GROUP, receiver=TRAINING) == set()
+    assert ports_sent(template, sender=TRAINING, receiver=GROUP) == LUSTRE
+    assert ports_admitted(template, sender=GROUP, receiver=TRAINING) == LUSTRE
+
+
+def test_no_rule_is_added_to_groups_of_others_that_have_theirs(synth: Synthesize) -> None:
+    template = synth("nothing-new").templates["StorageStack"]
+    assert not [each for each in template["Resources"].values() if "::EC2::" in each["Type"]]
+
+
+def with_existing_fsx(**context: str) -> Template:
+    return storage_template(
+        fsx_id=FSX, fsx_mount_name="abcdefgh", fsx_security_group_id=GROUP, **context
+    )
 
 
 def training_group(network: Template) -> dict[str, Any]:
     """Return how StorageStack refers to the training security group."""
-    return imported(network, network["Outputs"]["TrainingSecurityGroupId"]["Value"])
-
-
-def imported_private_subnets(network: Template) -> list[dict[str, Any]]:
-    """Return how StorageStack refers to the private subnets, in the order of their zones."""
-    _, parts = network["Outputs"]["PrivateSubnetIds"]["Value"]["Fn::Join"]
-    return [imported(network, part) for part in parts if part != ","]
-
-
-def imported(network: Template, value: dict[str, Any]) -> dict[str, Any]:
+    group = network["Outputs"]["TrainingSecurityGroupId"]["Value"]
     [name] = [
-        output["Export"]["Name"]
-        for output in network["Outputs"].values()
-        if "Export" in output and output["Value"] == value
+        key
+        for key, output in network["Outputs"].items()
+        if output["Value"] == group and key != "TrainingSecurityGroupId"
     ]
-    return {"Fn::ImportValue": name}
-
-
-def ports(
-    template: Template, *, sender: dict[str, Any], receiver: dict[str, Any]
-) -> set[tuple[int, int]]:
-    """Return the TCP port ranges that the sender may send to and the receiver admits."""
-    sent = {
-        (rule["FromPort"], rule["ToPort"])
-        for rule in properties(template, "AWS::EC2::SecurityGroupEgress")
-        if rule["IpProtocol"] == "tcp"
-        and (rule["GroupId"], rule["DestinationSecurityGroupId"]) == (sender, receiver)
-    }
-    admitted = {
-        (rule["FromPort"], rule["ToPort"])
-        for rule in properties(template, "AWS::EC2::SecurityGroupIngress")
-        if rule["IpProtocol"] == "tcp"
-        and (rule["GroupId"], rule["SourceSecurityGroupId"]) == (receiver, sender)
-    }
-    assert sent == admitted
-    return sent
-
-
-def our_key(template: Template) -> dict[str, Any]:
-    [logical_id] = resources(template, "AWS::KMS::Key")
-    return {"Fn::GetAtt": [logical_id, "Arn"]}
-
-
-def unversioned_buckets(template: Template) -> dict[str, dict[str, Any]]:
     return {
-        logical_id: bucket
+        "Fn::GetStackOutput": {
+            "StackName": "NetworkStack",
+            "Region": {"Ref": "AWS::Region"},
+            "OutputName": name,
+        }
+    }
+
+
+def data_bucket(template: Template) -> dict[str, Any]:
+    [bucket] = [
+        each
+        for each in properties(template, "AWS::S3::Bucket")
+        if "VersioningConfiguration" in each
+    ]
+    return bucket
+
+
+def log_buckets(template: Template) -> dict[str, dict[str, Any]]:
+    """Return logical id to properties."""
+    return {
+        logical_id: bucket["Properties"]
         for logical_id, bucket in resources(template, "AWS::S3::Bucket").items()
         if "VersioningConfiguration" not in bucket["Properties"]
     }
+
+
+def statements_for_anyone(template: Template) -> list[dict[str, Any]]:
+    key = only(template, "AWS::KMS::Key")
+    return [each for each in key["KeyPolicy"]["Statement"] if each["Principal"] == {"AWS": "*"}]

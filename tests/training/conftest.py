@@ -126,10 +126,12 @@ def storage_outputs() -> dict[str, str]:
         "EncryptionKeyArn": "arn:aws:kms:us-east-1:123456789012:key/1",
         "EfsId": EFS_ID,
         "EfsSecurityGroupId": "sg-1",
+        "TrainingRoleArn": "arn:aws:iam::123456789012:role/training",
         "FsxId": "fs-0f5a",
         "FsxMountName": "abcdefgh",
         "FsxDnsName": "fs-0f5a.fsx.us-east-1.amazonaws.com",
         "FsxSubnetId": "subnet-1",
+        "FsxAvailabilityZone": "us-east-1a",
         "FsxSecurityGroupId": "sg-2",
         "FsxDataPath": "/data",
     }

@@ -273,6 +273,13 @@ def output_missing(place: Place) -> None:
     place.outputs_file.write_text(json.dumps(document))
 
 
+def no_fsx(place: Place) -> None:
+    document = json.loads(place.outputs_file.read_text())
+    outputs = document["StorageStack"]
+    document["StorageStack"] = {k: v for k, v in outputs.items() if not k.startswith("Fsx")}
+    place.outputs_file.write_text(json.dumps(document))
+
+
 def no_outputs(place: Place) -> None:
     place.outputs_file.unlink()
 
@@ -314,6 +321,12 @@ BAD_USE: list[tuple[Callable[[Place], None] | None, list[str], str]] = [
     (other_stack, [], "StorageStack is not there (stacks found: NetworkStack)"),
     (output_missing, [], "StorageStack has no output EfsId"),
     (no_outputs, [], "cannot be read (No such file or directory)"),
+    (
+        no_fsx,
+        ["--data-source", "fsx"],
+        "data_source: fsx: StorageStack has no FSx for Lustre file system: it was deployed with "
+        "fsx = none",
+    ),
     (None, ["--set", "hyperparameters.sede=1"], "did you mean seed?"),
     (None, ["--set", "hyperparameters.seed=one"], "hyperparameters.seed: "),
     (None, ["--set", "hyperparameters.mode_mask=False"], "only True is allowed"),

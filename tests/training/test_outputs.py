@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any, ClassVar, get_type_hints
 
@@ -19,6 +19,7 @@ from training.errors import ExitCode, UsageError
 from training.outputs import (
     CONTRACTS,
     Contract,
+    LustreOutputs,
     NetworkOutputs,
     Outputs,
     StorageOutputs,
@@ -27,6 +28,7 @@ from training.outputs import (
 )
 
 NETWORK = NetworkOutputs(
+    project="mask-rcnn",
     vpc_id="vpc-1",
     private_subnet_ids=("subnet-1", "subnet-2", "subnet-3"),
     public_subnet_ids=("subnet-4",),
@@ -87,12 +89,18 @@ def test_an_absent_field_is_not_written_and_comes_back_absent() -> None:
     assert ClusterOutputs.from_outputs({"ClusterName": "c"}, source="test") == written
 
 
+def test_a_network_without_internet_has_no_public_subnets() -> None:
+    private = replace(NETWORK, public_subnet_ids=())
+    assert "PublicSubnetIds" not in private.to_outputs()
+    assert NetworkOutputs.from_outputs(private.to_outputs(), source="test") == private
+
+
 def test_exports_that_cdk_adds_are_left_alone() -> None:
     outputs = {**NETWORK.to_outputs(), "ExportsOutputRefNetworkVpc1234": "vpc-1"}
     assert NetworkOutputs.from_outputs(outputs, source="test") == NETWORK
 
 
-@pytest.mark.parametrize("key", sorted(NETWORK.to_outputs()))
+@pytest.mark.parametrize("key", sorted(set(NETWORK.to_outputs()) - {"PublicSubnetIds"}))
 @pytest.mark.parametrize("empty", [True, False])
 def test_a_missing_or_empty_output_is_named_with_the_command_that_mends_it(
     key: str, empty: bool
@@ -114,6 +122,64 @@ def test_a_missing_or_empty_output_is_named_with_the_command_that_mends_it(
 def test_all_missing_outputs_are_named_at_once() -> None:
     with pytest.raises(UsageError, match="has no output BucketName, EncryptionKeyArn, EfsId"):
         StorageOutputs.from_outputs(NETWORK.to_outputs(), source="test")
+
+
+STORAGE = {
+    "BucketName": "bucket-1",
+    "EncryptionKeyArn": "arn:aws:kms:us-east-1:123456789012:key/1",
+    "EfsId": "fs-0ef5",
+    "EfsSecurityGroupId": "sg-1",
+    "TrainingRoleArn": "arn:aws:iam::123456789012:role/training",
+}
+LUSTRE = {
+    "FsxId": "fs-0f5a",
+    "FsxMountName": "abcdefgh",
+    "FsxDnsName": "fs-0f5a.fsx.us-east-1.amazonaws.com",
+    "FsxSubnetId": "subnet-1",
+    "FsxAvailabilityZone": "us-east-1a",
+    "FsxSecurityGroupId": "sg-2",
+    "FsxDataPath": "/data",
+}
+
+
+def test_lustre_comes_whole() -> None:
+    lustre = StorageOutputs.from_outputs({**STORAGE, **LUSTRE}, source="test").lustre(asked_by="x")
+    assert lustre == LustreOutputs(
+        id="fs-0f5a",
+        mount_name="abcdefgh",
+        dns_name="fs-0f5a.fsx.us-east-1.amazonaws.com",
+        subnet_id="subnet-1",
+        availability_zone="us-east-1a",
+        security_group_id="sg-2",
+        data_path="/data",
+    )
+
+
+def test_storage_without_lustre_says_who_asked_why_there_is_none_and_what_to_do() -> None:
+    storage = StorageOutputs.from_outputs(STORAGE, source="test")
+    with pytest.raises(UsageError) as error:
+        storage.lustre(asked_by="data_source: fsx")
+    assert str(error.value) == (
+        "data_source: fsx: StorageStack has no FSx for Lustre file system: it was deployed with "
+        "fsx = none. Take s3 or efs, or make one: cdk deploy StorageStack -c fsx=create (in "
+        "cdk.json, take fsx out of context)"
+    )
+
+
+@pytest.mark.parametrize("key", LUSTRE)
+def test_a_part_of_lustre_that_is_missing_is_named(key: str) -> None:
+    outputs = {**STORAGE, **{name: value for name, value in LUSTRE.items() if name != key}}
+    storage = StorageOutputs.from_outputs(outputs, source="test")
+    with pytest.raises(UsageError, match=f"StorageStack has no output {key}. It was deployed by"):
+        storage.lustre(asked_by="fsx")
+
+
+def test_a_path_of_the_layout_lies_below_the_prefix_of_the_bucket() -> None:
+    storage = StorageOutputs.from_outputs(STORAGE, source="test")
+    assert storage.key("data/coco2017") == "data/coco2017"
+    assert replace(storage, bucket_prefix="ml-platform").key("data/coco2017") == (
+        "ml-platform/data/coco2017"
+    )
 
 
 def test_an_output_that_is_no_string_is_refused() -> None:

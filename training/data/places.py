@@ -69,20 +69,22 @@ class Places:
 
         Args:
             place: Which.
-            path: Below the bucket, the EFS root, or the FSx folder that is linked to the bucket.
+            path: Below the bucket's prefix, the EFS root, or the FSx folder that mirrors it.
 
         Raises:
-            UsageError: The stack is not deployed, or the file system is not mounted here.
+            UsageError: The stack is not deployed or has no such place, or the file system is not
+                mounted here.
         """
         prefix = clean_prefix(path)
         if not prefix:
             raise UsageError(f"--path {path!r}: must name a folder")
         if place is Place.S3:
-            return self._bucket(self._storage.bucket_name, prefix)
+            return self._bucket(self._storage.bucket_name, self._storage.key(prefix))
         if place is Place.EFS:
             return Folder(self._mount(self._storage.efs_id, "EFS") / prefix)
-        root = self._mount(self._storage.fsx_id, "FSx for Lustre", self._storage.fsx_mount_name)
-        return Folder(root / self._storage.fsx_data_path.strip("/") / prefix)
+        lustre = self._storage.lustre(asked_by=place.value)
+        root = self._mount(lustre.id, "FSx for Lustre", lustre.mount_name)
+        return Folder(root / lustre.data_path.strip("/") / prefix)
 
     def _bucket(self, bucket: str, prefix: str) -> Side:
         from training.data.bucket import Bucket

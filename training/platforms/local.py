@@ -68,7 +68,7 @@ def plan(job: Job, outputs: Outputs, launch: Launch) -> Plan:
         data_copied_from=places.data_copied_from,
         log=places.log,
         hyperparameters=job.hyperparameters.model_dump(mode="json"),
-        model_copied_to=f"s3://{storage.bucket_name}/{job.spec.channels.log}/"
+        model_copied_to=f"s3://{storage.bucket_name}/{storage.key(job.spec.channels.log)}/"
         f"{job_name(job, launch)}/model.pt",
         max_run_s=job.spec.limits.max_run_s,
         resume=launch.resume,
@@ -142,7 +142,7 @@ def _places(job: Job, storage: StorageOutputs, launch: Launch) -> _Places:
         root = launch.machine.working_directory / job.spec.local.root
         return _Places(
             data=root / "input" / storage.bucket_name / channels.train,
-            data_copied_from=f"s3://{storage.bucket_name}/{channels.train}",
+            data_copied_from=f"s3://{storage.bucket_name}/{storage.key(channels.train)}",
             log=root / log_name,
         )
     file_system = _file_system_root(source, storage, launch.machine.environ)
@@ -158,9 +158,10 @@ def _file_system_root(source: str, storage: StorageOutputs, environ: Mapping[str
 
     if source == "efs":
         return find_mount(storage.efs_id, environ=environ) or UNMOUNTED_ROOT / storage.efs_id
-    mount = find_mount(storage.fsx_id, environ=environ, aliases=(storage.fsx_mount_name,))
-    # Only this folder of the Lustre file system is linked to the bucket.
-    return (mount or UNMOUNTED_ROOT / storage.fsx_id) / storage.fsx_data_path.strip("/")
+    lustre = storage.lustre(asked_by="data_source: fsx")
+    mount = find_mount(lustre.id, environ=environ, aliases=(lustre.mount_name,))
+    # Only this folder of the Lustre file system mirrors the bucket.
+    return (mount or UNMOUNTED_ROOT / lustre.id) / lustre.data_path.strip("/")
 
 
 def _check_instances(job: Job) -> None:

@@ -15,10 +15,12 @@ STORAGE = {
     "EncryptionKeyArn": "arn:aws:kms:eu-west-1:123456789012:key/1",
     "EfsId": "fs-0ef5",
     "EfsSecurityGroupId": "sg-1",
+    "TrainingRoleArn": "arn:aws:iam::123456789012:role/training",
     "FsxId": "fs-0f5a",
     "FsxMountName": "abcdefgh",
     "FsxDnsName": "fs-0f5a.fsx.eu-west-1.amazonaws.com",
     "FsxSubnetId": "subnet-1",
+    "FsxAvailabilityZone": "eu-west-1a",
     "FsxSecurityGroupId": "sg-2",
     "FsxDataPath": "/data",
 }
@@ -45,6 +47,33 @@ def test_each_place_of_the_stack_has_the_path_where_jobs_look(
     assert deployed.of_stack(Place.S3, "/a/train/").name == "s3://the-bucket/a/train"
     assert deployed.of_stack(Place.EFS, "a/train").name == str(tmp_path / "fs-0ef5/a/train")
     assert deployed.of_stack(Place.FSX, "a/train").name == str(tmp_path / "fs-0f5a/data/a/train")
+
+
+def test_the_prefix_of_the_bucket_stands_before_every_path_on_s3_and_on_nothing_else(
+    tmp_path: Path,
+) -> None:
+    """FSx mirrors the prefix, so that the same path leads to the same file there."""
+    for name in ("fs-0ef5", "fs-0f5a"):
+        (tmp_path / name).mkdir()
+    prefixed = places(tmp_path, {"StorageStack": {**STORAGE, "BucketPrefix": "ml-platform"}})
+    assert prefixed.of_stack(Place.S3, "data/coco2017").name == (
+        "s3://the-bucket/ml-platform/data/coco2017"
+    )
+    assert prefixed.of_stack(Place.EFS, "data/coco2017").name == (
+        str(tmp_path / "fs-0ef5/data/coco2017")
+    )
+    assert prefixed.of_stack(Place.FSX, "data/coco2017").name == (
+        str(tmp_path / "fs-0f5a/data/data/coco2017")
+    )
+
+
+def test_fsx_of_a_stack_without_it_is_refused_and_the_rest_is_not(tmp_path: Path) -> None:
+    (tmp_path / "fs-0ef5").mkdir()
+    without = {key: value for key, value in STORAGE.items() if not key.startswith("Fsx")}
+    stacks = {"StorageStack": without}
+    assert places(tmp_path, stacks).of_stack(Place.EFS, "a").name == str(tmp_path / "fs-0ef5/a")
+    with pytest.raises(UsageError, match=r"^fsx: StorageStack has no FSx for Lustre file system"):
+        places(tmp_path, stacks).of_stack(Place.FSX, "a")
 
 
 def test_a_name_is_a_bucket_with_its_scheme_and_a_folder_without(deployed: Places) -> None:

@@ -24,10 +24,12 @@ STORAGE = {
     "EncryptionKeyArn": "arn:aws:kms:us-east-1:123456789012:key/1",
     "EfsId": "fs-0ef5",
     "EfsSecurityGroupId": "sg-1",
+    "TrainingRoleArn": "arn:aws:iam::123456789012:role/training",
     "FsxId": "fs-0f5a",
     "FsxMountName": "abcdefgh",
     "FsxDnsName": "fs-0f5a.fsx.us-east-1.amazonaws.com",
     "FsxSubnetId": "subnet-1",
+    "FsxAvailabilityZone": "us-east-1a",
     "FsxSecurityGroupId": "sg-2",
     "FsxDataPath": "/data",
 }
@@ -115,6 +117,26 @@ def test_a_file_system_that_is_not_mounted_is_a_finding_not_a_crash(tmp_path: Pa
     # /venv/bin/horovodrun of this plan is made up.
     assert [finding.code for finding in findings] == ["horovod-missing", "file-system-not-mounted"]
     assert "fs-0ef5 is not mounted on this machine" in findings[1].message
+
+
+def test_a_prefix_of_the_bucket_stands_before_the_channels_on_s3(tmp_path: Path) -> None:
+    outputs = Outputs({"StorageStack": {**STORAGE, "BucketPrefix": "ml-platform"}}, source="test")
+    overrides = {"channels.train": "data/coco2017", "channels.log": "logs", "name": "job-1"}
+    planned = request(local.plan(read_job(None, overrides), outputs, launch_on(tmp_path)))
+    assert planned.data_copied_from == "s3://bucket-1/ml-platform/data/coco2017"
+    assert planned.model_copied_to == "s3://bucket-1/ml-platform/logs/job-1/model.pt"
+
+
+def test_fsx_without_a_file_system_is_refused_with_what_to_do(tmp_path: Path) -> None:
+    without = {key: value for key, value in STORAGE.items() if not key.startswith("Fsx")}
+    outputs = Outputs({"StorageStack": without}, source="outputs.json")
+    with pytest.raises(UsageError) as error:
+        local.plan(read_job(None, {"data_source": "fsx"}), outputs, launch_on(tmp_path))
+    assert str(error.value) == (
+        "data_source: fsx: StorageStack has no FSx for Lustre file system: it was deployed with "
+        "fsx = none. Take s3 or efs, or make one: cdk deploy StorageStack -c fsx=create (in "
+        "cdk.json, take fsx out of context)"
+    )
 
 
 def test_the_data_source_changes_nothing_but_places(tmp_path: Path) -> None:

@@ -1,0 +1,156 @@
+"""What public scanners find in the templates and we keep as it is, each with the reason.
+
+What cdk-nag finds is in stacks/acknowledgments.py, since it is judged at every synth.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, kw_only=True)
+class Declined:
+    """A rule that is not followed at one construct, or at every resource of a type."""
+
+    rule: str
+    at: str
+    """A construct's path (`StorageStack/Data/Bucket/Resource`), or a resource type."""
+    reason: str
+
+
+ACCESS_LOGS = "StorageStack/Data/AccessLogs/Resource"
+
+CHECKOV: tuple[Declined, ...] = (
+    Declined(
+        rule="CKV_AWS_18",
+        at="StorageStack/Data/Bucket/Resource",
+        reason="Whoever sets bucket_access_logs = none wants no access logs.",
+    ),
+    Declined(
+        rule="CKV_AWS_18",
+        at=ACCESS_LOGS,
+        reason="It holds the access logs of the other bucket; its own would grow for ever.",
+    ),
+    Declined(
+        rule="CKV_AWS_21",
+        at=ACCESS_LOGS,
+        reason="S3 writes each access log once, under a name of its own, and nobody else may.",
+    ),
+    Declined(
+        rule="CKV_AWS_33",
+        at="StorageStack/Encryption/Key/Resource",
+        reason="The principal is everybody since FSx makes a role for each file system; the "
+        "conditions leave only those roles of this account, and only by way of S3.",
+    ),
+)
+
+CONTROL_TOWER: tuple[Declined, ...] = (
+    Declined(
+        rule="CT.ELASTICFILESYSYSTEM.PR.2",
+        at="StorageStack/Shared/FileSystem/Resource",
+        reason="Whoever sets efs_backups = false wants no backups.",
+    ),
+    Declined(
+        rule="CT.SAGEMAKER.PR.3",
+        at="NotebookStack/Notebook/Instance",
+        reason="Whoever sets notebook_root_access = true wants a notebook with root access.",
+    ),
+    Declined(
+        rule="CT.S3.PR.2",
+        at="StorageStack/Data/Bucket/Resource",
+        reason="Whoever sets bucket_access_logs = none wants no access logs.",
+    ),
+    Declined(
+        rule="CT.KMS.PR.3",
+        at="AWS::KMS::Key",
+        reason="A refusal of every grant but those for services of AWS, in each key's policy. "
+        "Only who administers the account can make a grant here, and a refusal that does not "
+        "fit a service's way of using the key makes data unreadable.",
+    ),
+    Declined(
+        rule="CT.S3.PR.4",
+        at="AWS::S3::Bucket",
+        reason="Nothing listens to events of these buckets.",
+    ),
+    Declined(
+        rule="CT.S3.PR.9",
+        at="AWS::S3::Bucket",
+        reason="Object lock keeps its owner from deleting what training writes: checkpoints are "
+        "replaced and old logs removed.",
+    ),
+    Declined(
+        rule="CT.S3.PR.2",
+        at=ACCESS_LOGS,
+        reason="It holds the access logs of the other bucket; its own would grow for ever.",
+    ),
+    Declined(
+        rule="CT.S3.PR.10",
+        at=ACCESS_LOGS,
+        reason="S3 delivers access logs only to buckets encrypted with its own key: "
+        "https://docs.aws.amazon.com/AmazonS3/latest/userguide/enable-server-access-logging.html",
+    ),
+    Declined(
+        rule="CT.S3.PR.11",
+        at=ACCESS_LOGS,
+        reason="S3 writes each access log once, under a name of its own, and nobody else may.",
+    ),
+)
+
+CFRIPPER: tuple[Declined, ...] = (
+    Declined(
+        rule="GenericResourceWildcardPolicyRule",
+        at="AWS::KMS::Key",
+        reason="A key's policy gives every action to the account, so that its IAM policies count: "
+        "https://docs.aws.amazon.com/kms/latest/developerguide/key-policy-default.html",
+    ),
+    Declined(
+        rule="GenericResourceFullWildcardPrincipalRule",
+        at="AWS::EC2::VPCEndpoint",
+        reason="An endpoint's policy narrows what the callers' own policies allow, whoever they "
+        "are; it names no principal.",
+    ),
+    Declined(
+        rule="WildcardResourceRule",
+        at="AWS::EC2::VPCEndpoint",
+        reason="Reading from S3 is open since image layers, packages and public data are in "
+        "buckets of others; all else is held to this account by a condition.",
+    ),
+    Declined(
+        rule="WildcardResourceRule",
+        at="NotebookStack/Access/Launch/Resource",
+        reason="Lists of jobs, quotas and prices: the services know no resource for them.",
+    ),
+    Declined(
+        rule="WildcardResourceRule",
+        at="StorageStack/Training/Run/Resource",
+        reason="fsx:DescribeFileSystems, for which FSx knows no resource.",
+    ),
+    Declined(
+        rule="GenericResourcePartialWildcardPrincipalRule",
+        at="AWS::ECR::Repository",
+        reason="registry_pull_accounts names accounts: each decides which of its roles may pull.",
+    ),
+    Declined(
+        rule="S3ObjectVersioningRule",
+        at=ACCESS_LOGS,
+        reason="S3 writes each access log once, under a name of its own, and nobody else may.",
+    ),
+    Declined(
+        rule="EC2SecurityGroupMissingEgressRule",
+        at="AWS::EC2::SecurityGroup",
+        reason="The rule looks into the group only. Rules that name other groups are resources of "
+        "their own, and the first of them takes the place of the rule that lets all out: "
+        "https://github.com/aws/aws-cdk/pull/998",
+    ),
+)
+
+OTHER_PACKS: tuple[Declined, ...] = tuple(
+    Declined(
+        rule="S3BucketDefaultLockEnabled",
+        at=f"StorageStack/Data/{bucket}/Resource",
+        reason="Object lock keeps its owner from deleting what training writes: checkpoints are "
+        "replaced and old logs removed.",
+    )
+    for bucket in ("Bucket", "AccessLogs")
+)
+"""Rules of packs of cdk-nag that no synth runs, without the packs' names."""

@@ -32,12 +32,22 @@ def new_session(*, region: str | None = None, profile: str | None = None) -> Ses
         return boto3.Session(region_name=region, profile_name=profile)
 
 
-def new_client(session: Session, service: str) -> Any:
+def new_client(
+    session: Session,
+    service: str,
+    *,
+    region: str | None = None,
+    read_timeout_s: float = READ_TIMEOUT_S,
+    attempts: int = ATTEMPTS,
+) -> Any:
     """Return a client, with timeouts that a command line can bear.
 
     Args:
         session: Credentials and region. `AWS_ENDPOINT_URL` chooses a local AWS.
         service: As boto3 names it, such as `cloudformation`.
+        region: Another than the session's.
+        read_timeout_s: How long an answer may take to come.
+        attempts: Of each request, where the answer is missing, or asks to go slower.
 
     Raises:
         AwsError: There is no region.
@@ -47,12 +57,14 @@ def new_client(session: Session, service: str) -> Any:
 
     config = Config(
         connect_timeout=CONNECT_TIMEOUT_S,
-        read_timeout=READ_TIMEOUT_S,
-        retries={"mode": "standard", "total_max_attempts": ATTEMPTS},
+        read_timeout=read_timeout_s,
+        retries={"mode": "standard", "total_max_attempts": attempts},
     )
     try:
         with translated():
-            return session.client(service, config=config)  # type: ignore[call-overload]
+            return session.client(  # type: ignore[call-overload]
+                service, region_name=region, config=config
+            )
     except ValueError as error:
         # Of an AWS_ENDPOINT_URL that is no address.
         raise UsageError(f"{service}: {error}") from error

@@ -1,12 +1,13 @@
-"""Reads the stacks' outputs from CloudFormation."""
+"""The stacks, as CloudFormation knows them: their outputs and their states."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from training.aws.client import where
-from training.aws.errors import AwsRefused, translated
+from training.aws.errors import AwsRefused
+from training.aws.request import ask
 from training.errors import AwsError
 from training.outputs import Outputs, StackOutputs
 
@@ -21,6 +22,21 @@ _READY = (
 )
 """States in which a stack's resources and outputs belong together; the one before stands where an
 update was rolled back."""
+
+
+class CloudFormation:
+    """AWS CloudFormation, for checks."""
+
+    def __init__(self, client: Any) -> None:
+        self._client = client
+
+    def stack(self, name: str) -> dict[str, Any] | None:
+        """Return a stack; None where there is none of that name."""
+        return _describe(self._client, name)
+
+    def outputs(self, name: str) -> dict[str, str]:
+        """Return a stack's outputs, whatever its state; none where there is no such stack."""
+        return _outputs_of(self.stack(name) or {})
 
 
 def read_outputs_from_cloudformation(client: Any, stack_names: Iterable[str]) -> Outputs:
@@ -40,16 +56,13 @@ def read_outputs_from_cloudformation(client: Any, stack_names: Iterable[str]) ->
         stack = _describe(client, name)
         if stack is not None:
             _check_ready(source, name, stack)
-            stacks[name] = {
-                output["OutputKey"]: output["OutputValue"] for output in stack.get("Outputs", [])
-            }
+            stacks[name] = _outputs_of(stack)
     return Outputs(stacks, source=source)
 
 
 def _describe(client: Any, name: str) -> dict[str, Any] | None:
     try:
-        with translated():
-            answer = client.describe_stacks(StackName=name)
+        answer = ask(client, "describe_stacks", StackName=name)
     except AwsRefused as error:
         # CloudFormation has no code of its own for this.
         if error.code == "ValidationError" and "does not exist" in str(error):
@@ -58,6 +71,10 @@ def _describe(client: Any, name: str) -> dict[str, Any] | None:
     stack: dict[str, Any] = answer["Stacks"][0]
     # A change set that was never executed leaves a stack of this state, with nothing in it.
     return None if stack["StackStatus"] == "REVIEW_IN_PROGRESS" else stack
+
+
+def _outputs_of(stack: Mapping[str, Any]) -> dict[str, str]:
+    return {found["OutputKey"]: found["OutputValue"] for found in stack.get("Outputs", [])}
 
 
 def _check_ready(source: str, name: str, stack: dict[str, Any]) -> None:

@@ -21,6 +21,9 @@ _SLOWER = "AWS asks for fewer requests: wait a minute and run the command again"
 _REMEDIES = {
     "AccessDenied": _PERMISSION,
     "UnauthorizedOperation": _PERMISSION,
+    "AuthorizationError": _PERMISSION,
+    # A HEAD request of S3 has no body to name the error in.
+    "403": _PERMISSION,
     "ExpiredToken": _LOGIN,
     "RequestExpired": "The request came too late: check this machine's clock, or log in again",
     "SignatureDoesNotMatch": "The secret key is wrong: check the credentials (aws configure)",
@@ -49,6 +52,13 @@ class AwsRefused(AwsError):
         self.operation = operation
         self.code = code
         self.request_id = request_id
+        self.action: str | None = None
+        """The IAM action that the request needed, where `training.aws.request` made it."""
+
+    @property
+    def is_denial(self) -> bool:
+        """Whether the identity lacks a permission."""
+        return _remedy(self.code) == _PERMISSION
 
 
 class AwsUnreachable(AwsError):

@@ -1,0 +1,133 @@
+"""Interface endpoints that are to be made, or have to be there."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from tests.training.preflight.stacks.conftest import (
+    REGION,
+    Network,
+    Stub,
+    codes_of,
+    only_finding_of,
+)
+from training.aws.clients import Clients
+from training.aws.ec2 import Ec2
+from training.preflight.stacks.interface_endpoints import (
+    EndpointsAreNotThereYet,
+    EndpointsAreThere,
+    EndpointServicesAreOffered,
+)
+from training.preflight.stacks.planned_zones import PlannedZones
+
+
+def offered(
+    ec2: Ec2, services: Sequence[str], *, region: str = REGION, zones: int = 3
+) -> EndpointServicesAreOffered:
+    return EndpointServicesAreOffered(
+        ec2=ec2,
+        region=region,
+        services=services,
+        planned=PlannedZones([f"{region}{letter}" for letter in "abc"], 3),
+        zones=zones,
+    )
+
+
+def services(stub: Stub, found: dict[str, str], region: str = REGION) -> Ec2:
+    """Answer with services, each with the letters of its zones."""
+    details = [
+        {
+            "ServiceName": name,
+            "AvailabilityZones": [f"{region}{letter}" for letter in letters],
+        }
+        for name, letters in found.items()
+    ]
+    answer = {"ServiceDetails": details}
+    return Ec2(stub("ec2", ("describe_vpc_endpoint_services", answer, {})))
+
+
+def test_services_of_all_zones_pass_also_under_the_names_of_china(stub: Stub) -> None:
+    ec2 = services(stub, {"com.amazonaws.us-east-1.logs": "abc"})
+    assert codes_of(offered(ec2, ["logs"])) == []
+    china = "cn-north-1"
+    ec2 = services(stub, {"cn.com.amazonaws.cn-north-1.logs": "abc"}, china)
+    assert codes_of(offered(ec2, ["logs"], region=china)) == []
+
+
+def test_a_service_that_the_region_lacks_is_an_error(stub: Stub) -> None:
+    ec2 = services(stub, {"com.amazonaws.us-east-1.logs": "abc"})
+    finding = only_finding_of(offered(ec2, ["logs", "fsx"]), "endpoint-service-missing")
+    assert "asks for fsx, for which AWS has no endpoint in us-east-1" in finding.message
+
+
+@pytest.mark.parametrize(("zones", "codes"), [(2, []), (3, ["endpoint-service-not-in-zone"])])
+def test_a_service_has_to_be_in_the_zones_that_its_endpoint_is_in(
+    stub: Stub, zones: int, codes: list[str]
+) -> None:
+    ec2 = services(stub, {"com.amazonaws.us-east-1.logs": "abd"})
+    assert codes_of(offered(ec2, ["logs"], zones=zones)) == codes
+
+
+def test_the_names_of_the_settings_are_those_of_aws(aws: Clients) -> None:
+    from stacks.endpoint_services import BY_NAME
+
+    assert codes_of(offered(aws.ec2, list(BY_NAME))) == []
+
+
+def make(network: Network, service: str, **more: Any) -> str:
+    made = network.ec2.create_vpc_endpoint(
+        VpcId=network.vpc_id,
+        ServiceName=f"com.amazonaws.{REGION}.{service}",
+        VpcEndpointType="Interface",
+        SubnetIds=network.subnet_ids[:1],
+        **{"PrivateDnsEnabled": True, **more},
+    )
+    return str(made["VpcEndpoint"]["VpcEndpointId"])
+
+
+def not_there_yet(aws: Clients, network: Network) -> EndpointsAreNotThereYet:
+    return EndpointsAreNotThereYet(
+        ec2=aws.ec2, vpc_id=network.vpc_id, services=["logs", "sts"], own_stack="NetworkStack"
+    )
+
+
+def test_an_endpoint_that_is_there_is_in_the_way(aws: Clients, network: Network) -> None:
+    make(network, "ec2")
+    assert codes_of(not_there_yet(aws, network)) == []
+    endpoint_id = make(network, "logs")
+    finding = only_finding_of(not_there_yet(aws, network), "interface-endpoint-exists")
+    assert endpoint_id in finding.message
+    assert finding.message.endswith("set interface_endpoints=sts")
+
+
+def test_an_endpoint_without_private_names_is_not_in_the_way(
+    aws: Clients, network: Network
+) -> None:
+    make(network, "logs", PrivateDnsEnabled=False)
+    assert codes_of(not_there_yet(aws, network)) == []
+
+
+def test_the_endpoint_of_an_earlier_deploy_is_not_in_the_way(
+    aws: Clients, network: Network
+) -> None:
+    tag = {"Key": "aws:cloudformation:stack-name", "Value": "NetworkStack"}
+    make(network, "logs", TagSpecifications=[{"ResourceType": "vpc-endpoint", "Tags": [tag]}])
+    assert codes_of(not_there_yet(aws, network)) == []
+
+
+def test_without_a_way_out_the_endpoints_that_are_not_made_have_to_be_there(
+    aws: Clients, network: Network
+) -> None:
+    check = EndpointsAreThere(ec2=aws.ec2, vpc_id=network.vpc_id, needed=["logs", "sagemaker.api"])
+    finding = only_finding_of(check, "interface-endpoint-missing")
+    assert finding.message.endswith("interface_endpoints=logs,sagemaker.api")
+    make(network, "logs")
+    assert (
+        "no endpoint for sagemaker.api,"
+        in only_finding_of(check, "interface-endpoint-missing").message
+    )
+    make(network, "sagemaker.api")
+    assert codes_of(check) == []

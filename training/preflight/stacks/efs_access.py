@@ -1,0 +1,169 @@
+"""Whether jobs may mount the EFS file system that exists already."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import ClassVar
+
+from training.aws.ec2 import Ec2
+from training.aws.efs import Efs
+from training.aws.policy import Policy, Statement
+from training.aws.security_group import admits
+from training.preflight.check import Check
+from training.preflight.finding import Finding, Severity
+from training.preflight.stacks.peers import Members
+
+KEY = "efs_security_group_id"
+NFS = (2049, 2049)
+MOUNT, WRITE = "elasticfilesystem:ClientMount", "elasticfilesystem:ClientWrite"
+
+ROOT = "elasticfilesystem:ClientRootAccess"
+
+ENFORCED = (
+    "aws:securetransport",
+    "aws:sourceip",
+    "elasticfilesystem:accesspointarn",
+    "elasticfilesystem:accessedviamounttarget",
+)
+"""The condition keys that EFS enforces for NFS clients, and no others."""
+
+_OF_JOBS = {
+    "aws:securetransport": {"bool": ["false"]},
+    "elasticfilesystem:accesspointarn": {"null": ["true"]},
+    "elasticfilesystem:accessedviamounttarget": {"bool": ["true"]},
+}
+"""Key, operator and values of the conditions that hold for jobs."""
+
+
+@dataclass(frozen=True)
+class MountTargetsAdmitJobs(Check):
+    """The security group named is that of the mount targets, and lets NFS in."""
+
+    codes: ClassVar[Mapping[str, Severity]] = {
+        "efs-security-group-missing": "error",
+        "efs-security-group-unused": "error",
+        "efs-port-closed": "error",
+    }
+    actions: ClassVar[tuple[str, ...]] = (
+        "ec2:DescribeSecurityGroups",
+        "ec2:DescribeSubnets",
+        "elasticfilesystem:DescribeFileSystems",
+        "elasticfilesystem:DescribeMountTargetSecurityGroups",
+        "elasticfilesystem:DescribeMountTargets",
+    )
+
+    ec2: Ec2
+    efs: Efs
+    file_system_id: str
+    group_id: str
+    jobs: Members | None
+    """Whom the rules that are there have to admit; None where StorageStack adds them, or where
+    the security group of jobs is made, so that no rule can name it."""
+
+    def find(self) -> Iterator[Finding]:
+        group = self.ec2.security_groups([self.group_id]).get(self.group_id)
+        if group is None:
+            yield self.found(
+                "efs-security-group-missing",
+                KEY,
+                f"{KEY} is {self.group_id}, and there is no such security group here. Correct the "
+                "id: it is that of the file system's mount targets",
+            )
+            return
+        yield from self._judge_use()
+        if self.jobs and not admits(group, NFS, self.jobs.resolve(self.ec2)):
+            yield self.found(
+                "efs-port-closed",
+                "efs_security_group_rules",
+                f"efs_security_group_rules is existing, but {self.group_id} does not let "
+                f"{self.jobs.group_id} in on TCP port 2049, so that no job can mount EFS. Set "
+                "efs_security_group_rules=create, or add the rule",
+            )
+
+    def _judge_use(self) -> Iterator[Finding]:
+        if self.efs.file_system(self.file_system_id) is None:
+            return  # Another check says so.
+        for target in self.efs.mount_targets(self.file_system_id):
+            groups = self.efs.security_group_ids(target["MountTargetId"])
+            if self.group_id not in groups:
+                yield self.found(
+                    "efs-security-group-unused",
+                    KEY,
+                    f"{KEY} is {self.group_id}, but the mount target of {self.file_system_id} in "
+                    f"{target['AvailabilityZoneName']} has {', '.join(groups)}. Name the group "
+                    "that all mount targets have, or give them this one",
+                )
+
+
+@dataclass(frozen=True)
+class EfsPolicyLetsJobsMount(Check):
+    """The file system's policy lets SageMaker in, which mounts without TLS and without a role.
+
+    https://docs.aws.amazon.com/efs/latest/ug/iam-access-control-nfs-efs.html
+    """
+
+    codes: ClassVar[Mapping[str, Severity]] = {
+        "efs-policy-locks-out": "error",
+        "efs-policy-squashes-root": "warning",
+    }
+    actions: ClassVar[tuple[str, ...]] = (
+        "elasticfilesystem:DescribeFileSystemPolicy",
+        "elasticfilesystem:DescribeFileSystems",
+    )
+
+    efs: Efs
+    file_system_id: str
+
+    def find(self) -> Iterator[Finding]:
+        if self.efs.file_system(self.file_system_id) is None:
+            return  # Another check says so.
+        policy = self.efs.policy(self.file_system_id)
+        if policy is None:
+            return
+        reasons = list(_reasons(policy))
+        if reasons:
+            yield self.found(
+                "efs-policy-locks-out",
+                "efs_id",
+                f"efs_id: the policy of {self.file_system_id} {' and '.join(reasons)}. SageMaker "
+                "mounts EFS without TLS, access point or role: change the policy (aws efs "
+                "put-file-system-policy), or take another file system",
+            )
+        elif not _allows_anyone(policy, ROOT):
+            yield self.found(
+                "efs-policy-squashes-root",
+                "efs_id",
+                f"efs_id: the policy of {self.file_system_id} lets nobody ClientRootAccess who "
+                "comes without a role. Containers of SageMaker run as root: they can only write "
+                "where the folder lets everyone write (chmod 1777)",
+            )
+
+
+def _reasons(policy: Policy) -> Iterator[str]:
+    missing = [action for action in (MOUNT, WRITE) if not _allows_anyone(policy, action)]
+    if missing:
+        names = " and ".join(action.partition(":")[2] for action in missing)
+        yield f"lets nobody {names} who comes without a role"
+    for statement in policy.denying(MOUNT):
+        is_enforced = all(key in ENFORCED for _, key in statement.conditions)
+        if statement.is_about_everyone and is_enforced and _holds_for_jobs(statement):
+            yield f"denies ClientMount to who comes so ({statement.name})"
+
+
+def _allows_anyone(policy: Policy, action: str) -> bool:
+    return any(
+        found.is_about_everyone and _holds_for_jobs(found) for found in policy.allowing(action)
+    )
+
+
+def _holds_for_jobs(statement: Statement) -> bool:
+    """Return whether the conditions hold for who comes without TLS, access point or role.
+
+    What EFS does not enforce counts as held; AWS does not say what becomes of the statement.
+    """
+    return all(
+        _OF_JOBS.get(key, {}).get(operator.removesuffix("ifexists")) == values
+        for (operator, key), values in statement.conditions.items()
+        if key in ENFORCED
+    )

@@ -5,9 +5,13 @@ Text between `<!-- table: NAME -->` and `<!-- end -->` is replaced; the rest is 
 
 from __future__ import annotations
 
+import ast
+import inspect
 import re
 import sys
+import textwrap
 from collections.abc import Callable, Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, get_origin
 
@@ -21,6 +25,7 @@ from training.errors import ExitCode
 from training.job import JobSpec
 from training.maskrcnn.hyperparameters import Hyperparameters
 from training.outputs import CONTRACTS, output_key
+from training.preflight.stacks.registry import ALL
 
 REFERENCE = Path(__file__).with_name("reference.md")
 
@@ -50,7 +55,31 @@ def hyperparameters() -> Iterator[str]:
 
 
 def settings() -> Iterator[str]:
-    yield from _rows(["context key", "default", "meaning"], list(_fields(Settings)))
+    for group in Settings.groups().values():
+        yield f"\n**{_one_line((group.__doc__ or '').rstrip('.'))}**\n"
+        about = _attribute_docstrings(group)
+        rows = [
+            [
+                f"`{field.alias or name}`",
+                _default(field) if field.default not in (None, (), {}) else "none",
+                _one_line(field.description or ""),
+                _one_line(about.get(name, "")),
+            ]
+            for name, field in group.model_fields.items()
+        ]
+        yield from _rows(["context key", "default", "allowed", "what it does"], rows)
+
+
+def stack_checks() -> Iterator[str]:
+    rows = [
+        [
+            _one_line((check.__doc__ or "").split("\n\n")[0]),
+            ", ".join(f"`{code}` ({severity})" for code, severity in check.codes.items()),
+            ", ".join(f"`{action}`" for action in sorted(check.actions)) or "none",
+        ]
+        for check in ALL
+    ]
+    yield from _rows(["what is checked", "findings", "IAM actions"], rows)
 
 
 def outputs() -> Iterator[str]:
@@ -65,7 +94,15 @@ def outputs() -> Iterator[str]:
 
 
 TABLES: dict[str, Callable[[], Iterator[str]]] = {
-    table.__name__: table for table in (exit_codes, job_spec, hyperparameters, settings, outputs)
+    table.__name__: table
+    for table in (
+        exit_codes,
+        job_spec,
+        hyperparameters,
+        settings,
+        stack_checks,
+        outputs,
+    )
 }
 
 
@@ -81,6 +118,21 @@ def _fields(model: type[BaseModel], prefix: str = "") -> Iterator[list[str]]:
             yield from _fields(inner, f"{prefix}{name}.")
         else:
             yield [f"`{prefix}{name}`", _default(field), _one_line(field.description or "")]
+
+
+def _attribute_docstrings(model: type[BaseModel]) -> dict[str, str]:
+    """Return field name to the text below it in the class."""
+    body = ast.parse(textwrap.dedent(inspect.getsource(model))).body[0]
+    assert isinstance(body, ast.ClassDef)
+    return {
+        field.target.id: text.value.value
+        for field, text in pairwise(body.body)
+        if isinstance(field, ast.AnnAssign)
+        and isinstance(field.target, ast.Name)
+        and isinstance(text, ast.Expr)
+        and isinstance(text.value, ast.Constant)
+        and isinstance(text.value.value, str)
+    }
 
 
 def _default(field: FieldInfo) -> str:

@@ -70,7 +70,7 @@ class NotebookStack(Stack):
             name=name,
             instance_type=settings.notebook.instance_type,
             volume_gib=settings.notebook.volume_gib,
-            subnet=vpc.private_subnets[_zone(settings) - 1],
+            subnet=vpc.private_subnets[settings.notebook_zone - 1],
             security_group=security_group,
             role=access.role,
             key=storage.key,
@@ -83,13 +83,6 @@ class NotebookStack(Stack):
         write_outputs(
             self, NotebookOutputs(notebook_name=name, notebook_role_arn=access.role.role_arn)
         )
-
-
-def _zone(settings: Settings) -> int:
-    """Return the number of the private subnet: near FSx, which is in one zone."""
-    if settings.notebook.zone:
-        return settings.notebook.zone
-    return settings.fsx.zone if settings.fsx.is_wanted else 1
 
 
 def _git(settings: NotebookSettings) -> GitRepository | None:

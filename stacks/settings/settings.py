@@ -89,3 +89,8 @@ class Settings(BaseModel):
             )
         )
         return self
+
+    @property
+    def notebook_zone(self) -> int:
+        """The number of the notebook's private subnet: near FSx, which is in one zone."""
+        return self.notebook.zone or (self.fsx.zone if self.fsx.is_wanted else 1)

@@ -64,12 +64,6 @@ class Deployment:
         """Whether a new FSx file system is linked to the bucket."""
         return self.settings.fsx.is_new and self.settings.fsx.bucket_link != "none"
 
-    @property
-    def notebook_zone(self) -> int:
-        """The number of the private subnet that the notebook is in, as NotebookStack chooses it."""
-        fsx = self.settings.fsx
-        return self.settings.notebook.zone or (fsx.zone if fsx.is_wanted else 1)
-
     def subnets(self, kind: Literal["private", "public"]) -> list[NamedSubnet]:
         """Return the subnets of an existing VPC that the settings name."""
         network = self.settings.network

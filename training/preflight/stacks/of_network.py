@@ -156,7 +156,7 @@ def _need(deployment: Deployment, number: int) -> AddressNeed:
         lustre=addresses_of_lustre(fsx.capacity_gib) if fsx.is_new and fsx.zone == number else 0,
         mount_target=int(efs.mount_targets == "create"),
         interface_endpoints=len(network.endpoint_names) if has_endpoints else 0,
-        notebook=int(deployment.notebook_zone == number),
+        notebook=int(deployment.settings.notebook_zone == number),
         reserved=0,
     )
 

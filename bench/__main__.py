@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 
-BENCHES = ("launch", "synth")
+BENCHES = ("launch", "synth", "reading", "staging")
 
 
 def main() -> int:

@@ -85,6 +85,7 @@ def compare(
     at_most: float | None = None,
     cwd: Path | None = None,
     env: Mapping[str, str] | None = None,
+    before: Callable[[], None] = lambda: None,
     progress: Callable[[str], None] = lambda _: None,
 ) -> Comparison:
     """Run base and subject in turn and return their times.
@@ -97,6 +98,7 @@ def compare(
         at_most: The ratio that the subject may reach.
         cwd: The directory to run in.
         env: Variables on top of this process's.
+        before: Called before each run, and not timed.
         progress: Called with a line of text after each pair.
 
     Raises:
@@ -106,7 +108,9 @@ def compare(
     subject_s: list[float] = []
     base_s: list[float] = []
     for pair in range(-warmups, runs):
+        before()
         base_run = _run_once(base, cwd, environment)
+        before()
         subject_run = _run_once(subject, cwd, environment)
         if pair >= 0:
             base_s.append(base_run)

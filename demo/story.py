@@ -100,9 +100,8 @@ class Story:
 
     def deploy(self, progress: Progress) -> None:
         self._deployed().remove()
-        # Change sets of local AWS lose outputs, hence the direct method.
         self._cdk(
-            "deploy", *STACKS, "--method=direct", "--require-approval=never",
+            "deploy", *STACKS,
             f"--outputs-file={self.place.outputs}", f"--output={self.place.root / 'cdk.out'}",
             progress=progress,
         )  # fmt: skip

@@ -14,13 +14,20 @@ TRAIN_PATH = "mask-rcnn/sagemaker/input/train"
 LOG_ROOT = "mask-rcnn/sagemaker/output"
 """Each job's `log` channel is a new folder below it: `<LOG_ROOT>/log-<timestamp>`."""
 
+ANNOTATION_TABLES = ".annotation-tables"
+"""Name of a folder of tables (training/maskrcnn/data/table_cache.py)."""
+
+SHARD_INDEX = "index.json"
+"""Name of a split's index of shards (training/data/pack/index.py)."""
+
 
 @dataclass(frozen=True)
 class TrainChannel:
     """A data set in COCO's layout; read only.
 
     A split is a name such as `train2017`: its pictures lie in a folder of that name, its
-    annotations in `annotations/instances_<split>.json`.
+    annotations in `annotations/instances_<split>.json`. Its pictures may lie in shards instead:
+    `shards/<split>`, as `python -m training.data pack` writes them.
     """
 
     root: Path
@@ -30,6 +37,19 @@ class TrainChannel:
 
     def annotations(self, split: str) -> Path:
         return self.root / "annotations" / f"instances_{split}.json"
+
+    def shards(self, split: str) -> Path:
+        """Where the same pictures may lie in shards; they are read rather than loose files."""
+        return self.root / "shards" / split
+
+    def is_packed(self, split: str) -> bool:
+        """Return whether the split has whole shards: their index is written last."""
+        return (self.shards(split) / SHARD_INDEX).is_file()
+
+    @property
+    def annotation_tables(self) -> Path:
+        """What was made of the annotations for quick reading; of this host, never staged."""
+        return self.root / ANNOTATION_TABLES
 
     @property
     def pretrained_models(self) -> Path:

@@ -1,16 +1,21 @@
-"""`python -m training.data`: shapes, stage, verify, check."""
+"""`python -m training.data`: download, shapes, stage, verify, check, subset, pack."""
 
 from __future__ import annotations
 
 from training.cli import new_app, run
 from training.data.commands.check import check
+from training.data.commands.download import download
+from training.data.commands.pack import pack
 from training.data.commands.shapes import shapes
 from training.data.commands.stage import stage
+from training.data.commands.subset import subset
 from training.data.commands.verify import verify
 
-app = new_app("COCO data: made, checked, staged to where jobs read it, and compared there.")
+app = new_app(
+    "COCO data: fetched, made, checked, staged to where jobs read it, and compared there."
+)
 
-for command in (shapes, stage, verify, check):
+for command in (download, shapes, stage, verify, check, subset, pack):
     app.command()(command)
 
 if __name__ == "__main__":

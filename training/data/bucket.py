@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Iterator
+import re
+from collections.abc import Collection, Iterator
 from contextlib import AbstractContextManager, closing, nullcontext
 from functools import cached_property
 from http.client import HTTPException
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from botocore.exceptions import (
@@ -17,15 +18,11 @@ from botocore.exceptions import (
 )
 from urllib3.exceptions import HTTPError
 
-from training.data.digest import (
-    CHUNK_BYTES,
-    SINGLE_PART_BYTES,
-    Digest,
-    Digester,
-    part_bytes,
-    to_base64,
-)
-from training.data.manifest import MANIFEST, Manifest, parse_manifest
+from training.data.digest import CHUNK_BYTES, Digest, Digester
+from training.data.listing import hasten_listings
+from training.data.lock import Hold, Tell
+from training.data.manifest import MANIFEST, Entry, Manifest, parse_manifest
+from training.data.object_writer import ObjectWriter, bare_etag
 from training.data.paths import key_of, path_of
 from training.data.side import PARTIAL, ContentChanged, FileState
 from training.errors import JobFailed, UsageError
@@ -34,8 +31,16 @@ if TYPE_CHECKING:
     from botocore.response import StreamingBody
     from mypy_boto3_s3 import S3Client
 
+JOURNAL = f"{PARTIAL}/{MANIFEST}"
+"""Of a copy to S3 in progress: what has arrived, as a manifest."""
+
+MOST_KEYS = 1000
+"""Of one request to delete: https://docs.aws.amazon.com/AmazonS3/latest/API/API_DeleteObjects.html"""
+
 READ_ATTEMPTS = 5
 """botocore repeats a request that fails, not the reading of a body that breaks off."""
+
+_MD5 = re.compile("[0-9a-f]{32}")
 
 _BROKEN_BODY = (
     HTTPClientError,
@@ -50,11 +55,16 @@ _BROKEN_BODY = (
 class Bucket:
     """A `Side` in S3. Objects get the bucket's own encryption, and S3 checks each by SHA-256."""
 
+    root: Path | None = None
+
     def __init__(self, client: S3Client, bucket: str, prefix: str) -> None:
         """Args: `prefix` is clean (`training.data.paths.clean_prefix`)."""
+        hasten_listings(client)
         self._client = client
-        self._bucket = bucket
+        self.bucket: str = bucket
         self._prefix = prefix
+        self._has_journal = False
+        """As far as `files` and `write_journal` have seen."""
         self.name = f"s3://{bucket}/{prefix}"
 
     def files(self) -> dict[str, FileState]:
@@ -69,7 +79,7 @@ class Bucket:
         start = f"{self._prefix}/" if self._prefix else ""
         files: dict[str, FileState] = {}
         pages = self._client.get_paginator("list_objects_v2").paginate(
-            Bucket=self._bucket, Prefix=start
+            Bucket=self.bucket, Prefix=start
         )
         for page in pages:
             for found in page.get("Contents", ()):
@@ -77,8 +87,9 @@ class Bucket:
                 if key.endswith("/") and size == 0:
                     continue  # What the S3 console makes for a folder.
                 path = path_of(self._prefix, key)
+                self._has_journal |= path == JOURNAL
                 if path != MANIFEST and not path.startswith(f"{PARTIAL}/"):
-                    files[path] = FileState(size, _bare(found["ETag"]))
+                    files[path] = FileState(size, bare_etag(found["ETag"]))
         return files
 
     def read(self, path: str, state: FileState, offset: int = 0) -> Iterator[bytes]:
@@ -102,7 +113,7 @@ class Bucket:
         request: Any = {"Range": f"bytes={offset}-"} if offset else {}
         try:
             return self._client.get_object(
-                Bucket=self._bucket,
+                Bucket=self.bucket,
                 Key=key_of(self._prefix, path),
                 IfMatch=f'"{state.version}"',
                 **request,
@@ -115,54 +126,97 @@ class Bucket:
     def require_unchanged(self, path: str, state: FileState) -> None:
         """Do nothing: each read asked for that ETag, and the last listing is compared anyway."""
 
-    def digest(self, path: str, state: FileState) -> Digest:
-        entry = self._manifest_entries.get(path)
+    def told(self, path: str, state: FileState) -> Digest:
+        entry = self._known_entries.get(path)
         if entry and entry.etag == state.version:
             return Digest(sha256=entry.sha256)
+        return Digest(etag=state.version if _MD5.fullmatch(state.version) else None)
+
+    def digest(self, path: str, state: FileState, *, md5: bool = False) -> Digest:  # noqa: ARG002
+        told = self.told(path, state)
+        if told.sha256:
+            return told
         answer = self._client.head_object(
-            Bucket=self._bucket, Key=key_of(self._prefix, path), ChecksumMode="ENABLED"
+            Bucket=self.bucket, Key=key_of(self._prefix, path), ChecksumMode="ENABLED"
         )
-        if _bare(answer["ETag"]) != state.version:
+        if bare_etag(answer["ETag"]) != state.version:
             raise self._changed(path)
-        return Digest(s3_sha256=_checksum(answer))
+        return Digest(s3_sha256=_checksum(answer), md5=None if _is_opaque(answer) else told.etag)
 
     @cached_property
-    def _manifest_entries(self) -> dict[str, Any]:
-        manifest = self.read_manifest()
-        return manifest.by_path() if manifest else {}
+    def _known_entries(self) -> dict[str, Entry]:
+        """What the manifest says, and the journal of a copy that was interrupted since."""
+        found = [self.read_manifest(), self._read(JOURNAL) if self._has_journal else None]
+        return {path: entry for one in found if one for path, entry in one.by_path().items()}
 
     def etag(self, state: FileState) -> str | None:
         return state.version
 
-    def writing(self) -> AbstractContextManager[None]:
-        return nullcontext()
+    def writing(self, tell: Tell) -> AbstractContextManager[Hold]:  # noqa: ARG002
+        return nullcontext(Hold())
 
     def free_bytes(self) -> int | None:
         return None
 
     def writer(self, path: str, size: int, source_version: str) -> ObjectWriter:  # noqa: ARG002
         key = key_of(self._prefix, path)
-        return ObjectWriter(self._client, self._bucket, key, size)
+        return ObjectWriter(self._client, self.bucket, key, size)
 
     def read_manifest(self) -> Manifest | None:
-        key = key_of(self._prefix, MANIFEST)
+        return self._read(MANIFEST)
+
+    def _read(self, path: str) -> Manifest | None:
+        key = key_of(self._prefix, path)
         try:
-            body = self._client.get_object(Bucket=self._bucket, Key=key)["Body"]
+            body = self._client.get_object(Bucket=self.bucket, Key=key)["Body"]
         except ClientError as error:
             if _code(error) == "NoSuchKey":
                 return None
             raise
-        return parse_manifest(body.read(), self._url(MANIFEST))
+        return parse_manifest(body.read(), self._url(path))
 
     def write_manifest(self, manifest: Manifest) -> None:
-        data = manifest.to_bytes()
-        writer = self.writer(MANIFEST, len(data), "")
+        self._write(MANIFEST, manifest.to_bytes())
+        if self._has_journal:
+            self._remove_journal()
+
+    def write_journal(self, manifest: Manifest) -> None:
+        self._has_journal = True
+        self._write(JOURNAL, manifest.to_bytes())
+
+    def _write(self, path: str, data: bytes) -> None:
+        writer = self.writer(path, len(data), "")
         writer.begin(Digester(len(data)), resume=False)
         writer.write(data)
         writer.commit()
 
+    def _remove_journal(self) -> None:
+        try:
+            self._client.delete_object(Bucket=self.bucket, Key=key_of(self._prefix, JOURNAL))
+        except ClientError as error:
+            # Who may write need not be allowed to delete, and it does no harm: it tells of an
+            # object only as long as that has the same ETag.
+            if _code(error) != "AccessDenied":
+                raise
+
+    def remove(self, paths: Collection[str]) -> None:
+        keys = [key_of(self._prefix, path) for path in sorted(paths)]
+        for start in range(0, len(keys), MOST_KEYS):
+            answer = self._client.delete_objects(
+                Bucket=self.bucket,
+                Delete={
+                    "Objects": [{"Key": key} for key in keys[start : start + MOST_KEYS]],
+                    "Quiet": True,
+                },
+            )
+            for error in answer.get("Errors", ()):
+                raise JobFailed(
+                    f"s3://{self.bucket}/{error.get('Key')}: cannot be deleted "
+                    f"({error.get('Code')}: {error.get('Message')})"
+                )
+
     def _url(self, path: str) -> str:
-        return f"s3://{self._bucket}/{key_of(self._prefix, path)}"
+        return f"s3://{self.bucket}/{key_of(self._prefix, path)}"
 
     def _changed(self, path: str) -> ContentChanged:
         return ContentChanged(
@@ -171,109 +225,9 @@ class Bucket:
         )
 
 
-class ObjectWriter:
-    """An object on its way: one PUT, or parts; S3 compares each with our SHA-256 of it."""
-
-    def __init__(self, client: S3Client, bucket: str, key: str, size: int) -> None:
-        self._client = client
-        self._place: Any = {"Bucket": bucket, "Key": key}
-        self._size = size
-        self._is_parted = size > SINGLE_PART_BYTES
-        self._part_bytes = part_bytes(size)
-        self._buffer = bytearray()
-        self._upload_id: str | None = None
-        self._parts: list[dict[str, Any]] = []
-        self._there: dict[int, dict[str, Any]] = {}
-        """Part number to what an interrupted upload left."""
-
-    def begin(self, digester: Digester, *, resume: bool) -> int:  # noqa: ARG002
-        """Look for an unfinished upload. The source is read from its start anyway, and parts that
-        S3 has already, by their checksum, are not sent again."""
-        if self._is_parted:
-            self._upload_id = self._unfinished_upload()
-        if self._upload_id:
-            pages = self._client.get_paginator("list_parts").paginate(
-                **self._place, UploadId=self._upload_id
-            )
-            self._there = {
-                part["PartNumber"]: dict(part) for page in pages for part in page.get("Parts", ())
-            }
-        return 0
-
-    def _unfinished_upload(self) -> str | None:
-        pages = self._client.get_paginator("list_multipart_uploads").paginate(
-            Bucket=self._place["Bucket"], Prefix=self._place["Key"]
-        )
-        uploads = [
-            upload
-            for page in pages
-            for upload in page.get("Uploads", ())
-            if upload["Key"] == self._place["Key"] and upload.get("ChecksumAlgorithm") == "SHA256"
-        ]
-        latest = max(uploads, key=lambda upload: upload["Initiated"], default=None)
-        return latest["UploadId"] if latest else None
-
-    def write(self, chunk: bytes) -> None:
-        self._buffer += chunk
-        while self._is_parted and len(self._buffer) >= self._part_bytes:
-            self._send_part(bytes(self._buffer[: self._part_bytes]))
-            del self._buffer[: self._part_bytes]
-
-    def _send_part(self, data: bytes) -> None:
-        number = len(self._parts) + 1
-        checksum = to_base64(hashlib.sha256(data).digest())
-        there = self._there.get(number)
-        if there and there.get("ChecksumSHA256") == checksum and there["Size"] == len(data):
-            etag = there["ETag"]
-        else:
-            etag = self._client.upload_part(
-                **self._place,
-                UploadId=self._require_upload(),
-                PartNumber=number,
-                Body=data,
-                ChecksumAlgorithm="SHA256",
-                ChecksumSHA256=checksum,
-            )["ETag"]
-        self._parts.append({"PartNumber": number, "ETag": etag, "ChecksumSHA256": checksum})
-
-    def _require_upload(self) -> str:
-        if self._upload_id is None:
-            self._upload_id = self._client.create_multipart_upload(
-                **self._place, ChecksumAlgorithm="SHA256"
-            )["UploadId"]
-        return self._upload_id
-
-    def commit(self) -> FileState:
-        data = bytes(self._buffer)
-        if not self._is_parted:
-            answer: Any = self._client.put_object(
-                **self._place,
-                Body=data,
-                ChecksumAlgorithm="SHA256",
-                ChecksumSHA256=to_base64(hashlib.sha256(data).digest()),
-            )
-        else:
-            if data:
-                self._send_part(data)
-            answer = self._client.complete_multipart_upload(
-                **self._place,
-                UploadId=self._require_upload(),
-                MultipartUpload={"Parts": self._parts},  # type: ignore[typeddict-item]
-            )
-        self._buffer.clear()
-        return FileState(self._size, _bare(answer["ETag"]))
-
-    def discard(self) -> None:
-        self._buffer.clear()
-        if self._upload_id:
-            self._client.abort_multipart_upload(**self._place, UploadId=self._upload_id)
-
-    def close(self) -> None:
-        self._buffer.clear()
-
-
-def _bare(etag: str) -> str:
-    return etag.strip('"')
+def _is_opaque(answer: Any) -> bool:
+    """Return whether the object is encrypted so that its ETag is no MD5."""
+    return "SSECustomerAlgorithm" in answer or "kms" in answer.get("ServerSideEncryption", "")
 
 
 def _checksum(answer: Any) -> str | None:

@@ -34,10 +34,21 @@ class Digest:
         sha256: Of the whole file, in hex.
         s3_sha256: The `ChecksumSHA256` that S3 keeps of it, in base64: for a file in parts, the
             SHA-256 of the SHA-256s of its parts.
+        md5: Of the whole file, in hex.
+        etag: That S3 has for it, where it may be the MD5. It is not where S3 encrypts with a KMS
+            key: https://docs.aws.amazon.com/AmazonS3/latest/API/API_Object.html
     """
 
     sha256: str | None = None
     s3_sha256: str | None = None
+    md5: str | None = None
+    etag: str | None = None
+
+    @property
+    def whole(self) -> str:
+        """The SHA-256 of the whole file, where it must be known."""
+        assert self.sha256
+        return self.sha256
 
     def agrees(self, other: Digest) -> bool | None:
         """Return whether the contents are equal, or None where the two have nothing in common."""
@@ -45,22 +56,43 @@ class Digest:
             return self.sha256 == other.sha256
         if self.s3_sha256 and other.s3_sha256:
             return self.s3_sha256 == other.s3_sha256
+        if self.md5 and other.md5:
+            return self.md5 == other.md5
+        if (self.md5 and self.md5 == other.etag) or (other.md5 and other.md5 == self.etag):
+            return True
         return None
+
+    def joined(self, other: Digest) -> Digest:
+        """Return what both together tell of one content."""
+        return Digest(
+            self.sha256 or other.sha256,
+            self.s3_sha256 or other.s3_sha256,
+            self.md5 or other.md5,
+            self.etag or other.etag,
+        )
 
 
 class Digester:
-    """Computes the digest of a file of a known size from its bytes."""
+    """Computes the digest of a file of a known size from its bytes.
 
-    def __init__(self, size: int) -> None:
+    Its MD5 only where that is asked for: it takes three times as long as SHA-256.
+    """
+
+    def __init__(self, size: int, *, md5: bool = False) -> None:
         self.seen_bytes = 0
+        # No secret depends on it: it is what S3's ETag is compared with.
+        self._md5 = hashlib.md5(usedforsecurity=False) if md5 else None
         self._whole = hashlib.sha256()
         self._is_parted = size > SINGLE_PART_BYTES
         self._part_bytes = part_bytes(size)
-        self._part = hashlib.sha256()
-        self._parts = hashlib.sha256()
+        if self._is_parted:
+            self._part = hashlib.sha256()
+            self._parts = hashlib.sha256()
 
     def update(self, chunk: bytes) -> None:
         self._whole.update(chunk)
+        if self._md5:
+            self._md5.update(chunk)
         if self._is_parted:
             self._update_parts(memoryview(chunk))
         self.seen_bytes += len(chunk)
@@ -81,15 +113,17 @@ class Digester:
 
     def digest(self) -> Digest:
         """Return the digest of all bytes so far; call it once, at the end."""
+        md5 = self._md5.hexdigest() if self._md5 else None
         if not self._is_parted:
-            return Digest(self._whole.hexdigest(), to_base64(self._whole.digest()))
+            whole = self._whole.digest()
+            return Digest(whole.hex(), to_base64(whole), md5)
         if self.seen_bytes % self._part_bytes:
             self._end_part()
-        return Digest(self._whole.hexdigest(), to_base64(self._parts.digest()))
+        return Digest(self._whole.hexdigest(), to_base64(self._parts.digest()), md5)
 
 
-def digest_of(chunks: Iterable[bytes], size: int) -> Digest:
-    digester = Digester(size)
+def digest_of(chunks: Iterable[bytes], size: int, *, md5: bool = False) -> Digest:
+    digester = Digester(size, md5=md5)
     for chunk in chunks:
         digester.update(chunk)
     return digester.digest()

@@ -2,32 +2,40 @@
 
 from __future__ import annotations
 
+import ctypes
 import errno
-import fcntl
 import hashlib
 import os
 import shutil
 import stat
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from training.data.digest import CHUNK_BYTES, Digest, Digester, digest_of
+from training.data.lock import Hold, Tell, hold
 from training.data.manifest import MANIFEST, Manifest, parse_manifest
 from training.data.paths import problem_of_path
 from training.data.side import PARTIAL, ContentChanged, FileState
 from training.errors import JobFailed, UsageError
+from training.layout import ANNOTATION_TABLES
 
-_RESERVED = frozenset({MANIFEST, PARTIAL})
+_libc = ctypes.CDLL(None, use_errno=True)
+"""For `syncfs`, which Python lacks: one call for thousands of files."""
+
+_RESERVED = frozenset({MANIFEST, PARTIAL, ANNOTATION_TABLES})
 
 
 class Folder:
     """A `Side` on a file system."""
 
+    bucket: str | None = None
+
     def __init__(self, root: Path) -> None:
-        self.root = root
+        self.root: Path = root
         self.name = str(root)
-        self._made: set[Path] = set()
+        self._start = f"{root}/"
+        self._made: set[str] = set()
         """Folders that are known to be there: on a network file system asking takes time."""
 
     def files(self) -> dict[str, FileState]:
@@ -53,14 +61,14 @@ class Folder:
                 if entry.is_dir():
                     yield from self._walk(path, parents | {here})
                 else:
-                    yield path, self._state_of_entry(path)
+                    yield path, self._state_of_entry(path, entry)
 
-    def _state_of_entry(self, path: str) -> FileState:
+    def _state_of_entry(self, path: str, entry: os.DirEntry[str]) -> FileState:
         problem = problem_of_path(path)
         if problem:
             raise UsageError(f"{self.root}: file {path!r} {problem}. Rename it")
         try:
-            about = (self.root / path).stat()
+            about = entry.stat()
         except FileNotFoundError:
             raise UsageError(f"{self.root / path}: a link to nothing. Remove it") from None
         if not stat.S_ISREG(about.st_mode):
@@ -68,10 +76,11 @@ class Folder:
         return _state(about)
 
     def read(self, path: str, state: FileState, offset: int = 0) -> Iterator[bytes]:
-        place = self.root / path
-        with _file_errors(place), place.open("rb") as file:
+        place = self._start + path
+        with _file_errors(place), open(place, "rb", buffering=0) as file:  # noqa: PTH123
             _require_state(place, os.fstat(file.fileno()), state)
-            file.seek(offset)
+            if offset:
+                file.seek(offset)
             left = state.size - offset
             while left > 0:
                 chunk = file.read(min(CHUNK_BYTES, left))
@@ -84,59 +93,103 @@ class Folder:
     def require_unchanged(self, path: str, state: FileState) -> None:
         place = self.root / path
         with _file_errors(place):
-            _require_state(place, place.stat(), state)
+            _require_state(str(place), place.stat(), state)
 
-    def digest(self, path: str, state: FileState) -> Digest:
-        return digest_of(self.read(path, state), state.size)
+    def told(self, path: str, state: FileState) -> Digest:  # noqa: ARG002
+        return Digest()
+
+    def digest(self, path: str, state: FileState, *, md5: bool = False) -> Digest:
+        return digest_of(self.read(path, state), state.size, md5=md5)
 
     def etag(self, state: FileState) -> str | None:  # noqa: ARG002
         return None
 
     @contextmanager
-    def writing(self) -> Iterator[None]:
+    def writing(self, tell: Tell) -> Iterator[Hold]:
         partial = self.root / PARTIAL
-        with _file_errors(self.root):
-            partial.mkdir(parents=True, exist_ok=True)
-            lock = (partial / "lock").open("wb")
-        with lock:
-            self._lock(lock.fileno())
-            yield
+        with _file_errors(self.root), hold(partial, self.name, tell) as held:
+            yield held
             shutil.rmtree(partial, ignore_errors=True)
 
-    def _lock(self, file: int) -> None:
-        """Refuse a second copy into this folder: the two would write the same partial files."""
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise UsageError(
-                f"{self.root}: another copy into this folder is running; wait for it"
-            ) from None
-        except OSError as error:
-            # Lustre that is mounted without `flock` has no locks.
-            if error.errno not in {errno.ENOSYS, errno.EOPNOTSUPP, errno.ENOLCK}:
-                raise
-
     def free_bytes(self) -> int:
-        return shutil.disk_usage(self.root).free
+        """Return what can be written, which what an interrupted copy left is part of."""
+        left = (self.root / PARTIAL).rglob("*")
+        with _file_errors(self.root):
+            return shutil.disk_usage(self.root).free + sum(
+                path.lstat().st_size for path in left if not path.is_dir()
+            )
 
     def writer(self, path: str, size: int, source_version: str) -> FolderWriter:
-        place = self.root / path
-        with _file_errors(place):
-            self._make_parent(place)
+        place = self._place(path)
         name = hashlib.sha256(f"{path}\0{size}\0{source_version}".encode()).hexdigest()[:32]
         return FolderWriter(place, self.root / PARTIAL / name, size)
 
-    def _make_parent(self, place: Path) -> None:
-        parent = place.parent
-        if parent in self._made:
+    def sync(self) -> None:
+        """Wait until all that was written to the file system is on its disks."""
+        with _file_errors(self.root):
+            file = os.open(self.root, os.O_RDONLY | os.O_DIRECTORY)
+            try:
+                if _libc.syncfs(file) != 0:
+                    raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
+            finally:
+                os.close(file)
+
+    def state(self, path: str) -> FileState:
+        place = self._start + path
+        with _file_errors(place):
+            return _state(os.stat(place))  # noqa: PTH116
+
+    def adopt(self, other: Folder, path: str) -> None:
+        """Give a whole file of another folder, in the same file system, its name here.
+
+        Its state remains as it was.
+        """
+        place = self._start + path
+        self._make_folder(place.rpartition("/")[0])
+        with _file_errors(place):
+            _name(other._start + path, place)
+
+    def _place(self, path: str) -> Path:
+        """Return where a file goes; the folder is there."""
+        place = self.root / path
+        self._make_folder(str(place.parent))
+        return place
+
+    def _make_folder(self, name: str) -> None:
+        if name in self._made:
             return
-        try:
-            parent.mkdir(parents=True, exist_ok=True)
-        except (FileExistsError, NotADirectoryError):
-            raise UsageError(f"{parent}: a file is where a folder must be. Move it away") from None
-        if not parent.resolve().is_relative_to(self.root.resolve()):
-            raise UsageError(f"{parent}: a link leads out of {self.root}. Remove the link")
-        self._made.add(parent)
+        folder = Path(name)
+        with _file_errors(folder):
+            try:
+                folder.mkdir(parents=True, exist_ok=True)
+            except (FileExistsError, NotADirectoryError):
+                raise UsageError(
+                    f"{folder}: a file is where a folder must be. Move it away"
+                ) from None
+            self._require_inside(folder)
+        self._made.add(name)
+
+    def _require_inside(self, folder: Path) -> None:
+        if not folder.resolve().is_relative_to(self.root.resolve()):
+            raise UsageError(f"{folder}: a link leads out of {self.root}. Remove the link")
+
+    def remove(self, paths: Collection[str]) -> None:
+        parents = {(self.root / path).parent for path in paths}
+        for parent in parents:
+            self._require_inside(parent)
+        for path in paths:
+            with _file_errors(self.root / path):
+                (self.root / path).unlink(missing_ok=True)
+        for parent in sorted(parents, reverse=True):
+            self._remove_empty(parent)
+
+    def _remove_empty(self, folder: Path) -> None:
+        while folder != self.root:
+            try:
+                folder.rmdir()
+            except OSError:
+                return  # It still holds something, or is a link.
+            folder = folder.parent
 
     def read_manifest(self) -> Manifest | None:
         path = self.root / MANIFEST
@@ -155,6 +208,9 @@ class Folder:
                 file.flush()
                 os.fsync(file.fileno())
             aside.replace(path)
+
+    def write_journal(self, manifest: Manifest) -> None:
+        """Do nothing: what is here can be read and compared."""
 
 
 class FolderWriter:
@@ -186,12 +242,7 @@ class FolderWriter:
             # Before the rename: else a crash of the host can leave an empty file under the name.
             os.fsync(self._file.fileno())
             self._file.close()
-            try:
-                self._partial.replace(self._place)
-            except IsADirectoryError:
-                raise UsageError(
-                    f"{self._place}: a folder is where a file must be. Move it away"
-                ) from None
+            _name(self._partial, self._place)
             return _state(self._place.stat())
 
     def discard(self) -> None:
@@ -203,11 +254,18 @@ class FolderWriter:
             self._file.close()
 
 
+def _name(file: str | Path, place: str | Path) -> None:
+    try:
+        os.replace(file, place)  # noqa: PTH105
+    except IsADirectoryError:
+        raise UsageError(f"{place}: a folder is where a file must be. Move it away") from None
+
+
 def _state(about: os.stat_result) -> FileState:
     return FileState(about.st_size, f"{about.st_ino}-{about.st_mtime_ns}")
 
 
-def _require_state(place: Path, about: os.stat_result, state: FileState) -> None:
+def _require_state(place: str, about: os.stat_result, state: FileState) -> None:
     if _state(about) != state:
         raise ContentChanged(
             f"{place}: changed while it was copied. Wait until nothing writes to it, run again"
@@ -215,7 +273,7 @@ def _require_state(place: Path, about: os.stat_result, state: FileState) -> None
 
 
 @contextmanager
-def _file_errors(place: Path) -> Iterator[None]:
+def _file_errors(place: str | Path) -> Iterator[None]:
     """Turn what the operating system says into one message with the place."""
     try:
         yield

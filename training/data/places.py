@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
 from pathlib import Path
@@ -29,6 +30,21 @@ class Place(StrEnum):
     FSX = "fsx"
 
 
+@dataclass(frozen=True)
+class LustrePlace:
+    """A folder of an FSx for Lustre file system.
+
+    Attributes:
+        file_system_id: `fs-…`.
+        path: Below the root of the file system, without slashes at its ends.
+        folder: The same on this machine; None where the file system is not mounted here.
+    """
+
+    file_system_id: str
+    path: str
+    folder: Folder | None
+
+
 class Places:
     """Finds sides; clients and outputs are made when one is first needed."""
 
@@ -44,7 +60,8 @@ class Places:
         self._environ = environ
 
     @cached_property
-    def _client(self) -> S3Client:
+    def client(self) -> S3Client:
+        """S3's."""
         return self._make_client()
 
     @cached_property
@@ -82,21 +99,37 @@ class Places:
             return self._bucket(self._storage.bucket_name, self._storage.key(prefix))
         if place is Place.EFS:
             return Folder(self._mount(self._storage.efs_id, "EFS") / prefix)
-        lustre = self._storage.lustre(asked_by=place.value)
-        root = self._mount(lustre.id, "FSx for Lustre", lustre.mount_name)
-        return Folder(root / lustre.data_path.strip("/") / prefix)
+        lustre = self.lustre(path)
+        if lustre.folder is None:
+            raise _not_mounted("FSx for Lustre", lustre.file_system_id)
+        return lustre.folder
+
+    def lustre(self, path: str) -> LustrePlace:
+        """Return the place on FSx for Lustre, mounted here or not.
+
+        Raises:
+            UsageError: The stack is not deployed or has none.
+        """
+        outputs = self._storage.lustre(asked_by=Place.FSX.value)
+        inside = f"{outputs.data_path.strip('/')}/{clean_prefix(path)}".strip("/")
+        root = find_mount(outputs.id, environ=self._environ, aliases=[outputs.mount_name])
+        return LustrePlace(outputs.id, inside, Folder(root / inside) if root else None)
 
     def _bucket(self, bucket: str, prefix: str) -> Side:
         from training.data.bucket import Bucket
 
-        return Bucket(self._client, bucket, prefix)
+        return Bucket(self.client, bucket, prefix)
 
-    def _mount(self, file_system_id: str, kind: str, *aliases: str) -> Path:
-        mount = find_mount(file_system_id, environ=self._environ, aliases=aliases)
+    def _mount(self, file_system_id: str, kind: str) -> Path:
+        mount = find_mount(file_system_id, environ=self._environ)
         if mount is None:
-            raise UsageError(
-                f"{kind} file system {file_system_id} is not mounted on this machine. Run this "
-                f"where it is mounted; for local AWS, set {MOUNTS_VARIABLE}: "
-                'eval "$(python -m localaws env)"'
-            )
+            raise _not_mounted(kind, file_system_id)
         return mount
+
+
+def _not_mounted(kind: str, file_system_id: str) -> UsageError:
+    return UsageError(
+        f"{kind} file system {file_system_id} is not mounted on this machine. Run this where it "
+        f"is mounted; for local AWS, set {MOUNTS_VARIABLE}: "
+        'eval "$(python -m localaws env)"'
+    )

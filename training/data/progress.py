@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from typing import Protocol
 
 
@@ -18,6 +20,10 @@ class _Silent:
 
 SILENT: Progress = _Silent()
 """Shows nothing."""
+
+
+ShowProgress = Callable[[str, int], AbstractContextManager[Progress]]
+"""Makes the display of one part of the work, given its name and its amount."""
 
 
 def format_bytes(value: int) -> str:

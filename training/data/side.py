@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Protocol
 
 from training.data.digest import Digest, Digester
+from training.data.lock import Hold, Tell
 from training.data.manifest import Manifest
 from training.errors import JobFailed
 
@@ -59,6 +61,14 @@ class Side(Protocol):
     name: str
     """For messages: a path, or s3://bucket/prefix."""
 
+    @property
+    def root(self) -> Path | None:
+        """Of a folder."""
+
+    @property
+    def bucket(self) -> str | None:
+        """Of a place in S3."""
+
     def files(self) -> dict[str, FileState]:
         """List the data files by path, without the manifest.
 
@@ -76,13 +86,28 @@ class Side(Protocol):
     def require_unchanged(self, path: str, state: FileState) -> None:
         """Raise ContentChanged where a file is not in that state any more."""
 
-    def digest(self, path: str, state: FileState) -> Digest:
-        """Return what can be told of a file's content: a folder reads it, a bucket asks S3."""
+    def told(self, path: str, state: FileState) -> Digest:
+        """Return what is known of a file's content without reading or asking."""
+
+    def digest(self, path: str, state: FileState, *, md5: bool = False) -> Digest:
+        """Return what can be told of a file's content: a folder reads it, a bucket asks S3.
+
+        Args:
+            path: The file.
+            state: As it was listed.
+            md5: Whether a folder computes the MD5 too.
+        """
 
     def etag(self, state: FileState) -> str | None: ...
 
-    def writing(self) -> AbstractContextManager[None]:
-        """Make the place ready for writing, and keep other copies from writing there."""
+    def writing(self, tell: Tell) -> AbstractContextManager[Hold]:
+        """Make the place ready for writing, and keep other copies from writing there.
+
+        Where another copy is running, wait for it, and `tell` so.
+
+        Raises:
+            JobFailed: The other copy got nothing done for a long time.
+        """
 
     def free_bytes(self) -> int | None:
         """Return the space that is left, or None where it has no end."""
@@ -92,6 +117,19 @@ class Side(Protocol):
     def read_manifest(self) -> Manifest | None: ...
 
     def write_manifest(self, manifest: Manifest) -> None: ...
+
+    def write_journal(self, manifest: Manifest) -> None:
+        """Keep what has arrived so far, where it cannot be told from the files themselves.
+
+        It is what `told` knows in the next copy if this one is killed; the manifest ends it.
+        """
+
+    def remove(self, paths: Collection[str]) -> None:
+        """Delete files.
+
+        Raises:
+            JobFailed: One could not be deleted.
+        """
 
 
 def expected_digests(side: Side, files: Mapping[str, FileState]) -> dict[str, Digest]:

@@ -1,27 +1,50 @@
 """Copy a data set from one side to another: several files at once, verified, resumable.
 
 What is at the target and equal is left as it is, so an interrupted copy goes on where it was.
-Nothing is deleted there. The manifest is written last: where files are as it says, the copy is
-complete.
+Nothing is deleted there unless that is asked for. The manifest is written last: where files are as
+it says, the copy is complete.
 """
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Iterator, Mapping
-from concurrent.futures import FIRST_EXCEPTION, Future, wait
-from contextlib import closing
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
-from training.data.digest import Digest, Digester
+from training.data.bulk import Bulk, NoBulk
+from training.data.copier import Copied
+from training.data.lock import Tell
 from training.data.manifest import Entry, Manifest
 from training.data.paths import require_tree
-from training.data.progress import Progress, format_bytes
+from training.data.progress import SILENT, Progress, format_bytes
 from training.data.side import ContentChanged, FileState, Side, expected_digests
+from training.data.staging_work import Work
 from training.data.threads import thread_pool
-from training.errors import JobFailed, PreflightError, UsageError
+from training.errors import PreflightError, UsageError
 
 Files = Mapping[str, FileState]
+
+
+def _say_nothing(text: str) -> None:
+    pass
+
+
+@dataclass(frozen=True, kw_only=True)
+class Manner:
+    """How to copy.
+
+    Attributes:
+        jobs: Files at a time.
+        bulk: Copies many small files at once.
+        delete: Whether to delete at the target what the source lacks.
+        progress: Told of each byte that is at the target.
+        tell: Told what else there is to know while it lasts.
+    """
+
+    jobs: int
+    bulk: Bulk = field(default_factory=NoBulk)
+    delete: bool = False
+    progress: Progress = SILENT
+    tell: Tell = _say_nothing
 
 
 @dataclass(frozen=True)
@@ -33,6 +56,8 @@ class Staged:
     copied_bytes: int
     extra_files: int
     """At the target and not at the source; left alone."""
+    deleted_files: int = 0
+    """At the target and not at the source, where deleting was asked for."""
 
     @property
     def files(self) -> int:
@@ -41,15 +66,6 @@ class Staged:
     @property
     def total_bytes(self) -> int:
         return sum(entry.size for entry in self.manifest.files)
-
-
-@dataclass(frozen=True)
-class _Done:
-    """One file that is at the target."""
-
-    entry: Entry
-    state: FileState
-    was_copied: bool
 
 
 def list_source(source: Side) -> dict[str, FileState]:
@@ -65,38 +81,78 @@ def list_source(source: Side) -> dict[str, FileState]:
     return files
 
 
-def stage(source: Side, target: Side, files: Files, *, jobs: int, progress: Progress) -> Staged:
+def stage(source: Side, target: Side, files: Files, manner: Manner) -> Staged:
     """Copy files, and leave the manifest beside them.
 
     Args:
         source: Where they are.
         target: Where they go.
         files: As `list_source` gave them.
-        jobs: Files at a time.
-        progress: Told of each byte that is at the target.
+        manner: How.
 
     Raises:
         JobFailed: A file changed, or could not be copied; run again to go on.
     """
     expected = expected_digests(source, files)
-    with target.writing():
+    with target.writing(manner.tell) as held:
         there = target.files()
+        if held.waited and (finished := _finished_meanwhile(source, target, files, there)):
+            return Staged(finished, copied_files=0, copied_bytes=0, extra_files=0)
         _require_space(target, files, there)
-        done = _copy_all(
-            source,
-            target,
+        work = Work(
+            source=source,
+            target=target,
             files=files,
             there=there,
             expected=expected,
-            jobs=jobs,
-            progress=progress,
+            jobs=manner.jobs,
+            bulk=manner.bulk,
+            progress=held.seeing(manner.progress),
+            tell=manner.tell,
         )
-        _require_same_source(source, files)
-        _require_written(target, done)
-        manifest = Manifest.of(item.entry for item in done)
+        same = work.compare()
+        copied = work.copy(same)
+        source_now, now = _list_both(source, target)
+        _require_same_source(source, files, source_now)
+        done = same | copied
+        _require_written(target, done, files, now)
+        extra = now.keys() - files.keys()
+        if manner.delete:
+            target.remove(extra)
+        manifest = Manifest.of(
+            Entry(
+                path=path,
+                size=files[path].size,
+                sha256=item.digest.whole,
+                etag=target.etag(now[path]) or source.etag(files[path]),
+            )
+            for path, item in done.items()
+        )
         target.write_manifest(manifest)
-    copied = [item.entry.size for item in done if item.was_copied]
-    return Staged(manifest, len(copied), sum(copied), len(there.keys() - files.keys()))
+    return Staged(
+        manifest,
+        copied_files=len(copied),
+        copied_bytes=sum(files[path].size for path in copied),
+        extra_files=0 if manner.delete else len(extra),
+        deleted_files=len(extra) if manner.delete else 0,
+    )
+
+
+def _finished_meanwhile(source: Side, target: Side, files: Files, there: Files) -> Manifest | None:
+    """Return the manifest of the copy that this one has waited for, if that was the same one.
+
+    It is taken at its word, so that nothing is read twice.
+    """
+    manifest = target.read_manifest()
+    entries = manifest.by_path() if manifest else {}
+    if not files.keys() == entries.keys() <= there.keys():
+        return None
+    for path, state in files.items():
+        entry = entries[path]
+        is_whole = entry.size == state.size == there[path].size
+        if not is_whole or entry.etag is None or entry.etag != source.etag(state):
+            return None
+    return manifest
 
 
 def _require_space(target: Side, files: Files, there: Files) -> None:
@@ -113,123 +169,16 @@ def _require_space(target: Side, files: Files, there: Files) -> None:
         )
 
 
-def _copy_all(
-    source: Side,
-    target: Side,
-    *,
-    files: Files,
-    there: Files,
-    expected: Mapping[str, Digest],
-    jobs: int,
-    progress: Progress,
-) -> list[_Done]:
-    """Copy what is not there yet; the first failure ends it, and files in progress are left."""
-    stop = threading.Event()
-
-    def copy(path: str) -> _Done:
-        copier = _Copier(source, target, path, files[path], stop, progress)
-        return copier.run(there.get(path), expected.get(path, Digest()))
-
-    with thread_pool(jobs) as pool:
-        futures = [pool.submit(copy, path) for path in sorted(files)]
-        try:
-            wait(futures, return_when=FIRST_EXCEPTION)
-            _raise_first(futures)
-        finally:
-            stop.set()
-        return [future.result() for future in futures]
+def _list_both(source: Side, target: Side) -> tuple[Files, Files]:
+    """List both at once: each takes a while, in which the other can be waited for."""
+    with thread_pool(1) as pool:
+        listing = pool.submit(source.files)
+        there = target.files()
+        return listing.result(), there
 
 
-def _raise_first(futures: list[Future[_Done]]) -> None:
-    for future in futures:
-        if future.done() and (error := future.exception()):
-            raise error
-
-
-@dataclass(frozen=True)
-class _Copier:
-    """Copies one file."""
-
-    source: Side
-    target: Side
-    path: str
-    state: FileState
-    stop: threading.Event
-    progress: Progress
-
-    def run(self, there: FileState | None, expected: Digest) -> _Done:
-        """Copy the file unless it is `there` already with the same content."""
-        if there and there.size == self.state.size:
-            digest = self._digest_if_equal(there, expected)
-            if digest:
-                self.progress.advance(self.state.size)
-                return _Done(self._entry(digest, there), there, was_copied=False)
-        return self._copy(expected)
-
-    def _digest_if_equal(self, there: FileState, expected: Digest) -> Digest | None:
-        """Return the file's digest if the target holds the same content."""
-        at_target = self.target.digest(self.path, there)
-        at_source = expected
-        if at_source.agrees(at_target) is None:
-            at_source = self.source.digest(self.path, self.state)
-        if not at_source.agrees(at_target):
-            return None
-        whole = at_source.sha256 or at_target.sha256
-        return Digest(sha256=whole) if whole else None
-
-    def _copy(self, expected: Digest) -> _Done:
-        size = self.state.size
-        digester = Digester(size)
-        with closing(self.target.writer(self.path, size, self.state.version)) as writer:
-            # Without a checksum to compare with, nobody could tell what a crash of the host left.
-            offset = writer.begin(digester, resume=expected.sha256 is not None)
-            self.progress.advance(offset)
-            for chunk in self._read(self.source, self.state, offset):
-                digester.update(chunk)
-                writer.write(chunk)
-                self.progress.advance(len(chunk))
-            digest = digester.digest()
-            try:
-                self._require_right(digester.seen_bytes, digest, expected, offset)
-            except JobFailed:
-                writer.discard()
-                raise
-            state = writer.commit()
-        return _Done(self._entry(digest, state), state, was_copied=True)
-
-    def _require_right(
-        self, seen_bytes: int, digest: Digest, expected: Digest, resumed_bytes: int
-    ) -> None:
-        name = f"{self.source.name}: {self.path!r}"
-        self.source.require_unchanged(self.path, self.state)
-        if seen_bytes != self.state.size:
-            raise ContentChanged(
-                f"{name} gave {seen_bytes:,} bytes, not {self.state.size:,}. Run again"
-            )
-        if expected.agrees(digest) is not False:
-            return
-        if resumed_bytes:
-            raise JobFailed(f"{name}: what an interrupted copy had left is damaged. Run again")
-        raise JobFailed(
-            f"{name} has SHA-256 {digest.sha256}, its manifest says {expected.sha256}. "
-            "Stage the data there again from its source"
-        )
-
-    def _read(self, side: Side, state: FileState, offset: int = 0) -> Iterator[bytes]:
-        for chunk in side.read(self.path, state, offset):
-            if self.stop.is_set():
-                raise JobFailed(f"{self.path!r}: stopped, since another file failed")
-            yield chunk
-
-    def _entry(self, digest: Digest, at_target: FileState) -> Entry:
-        assert digest.sha256
-        etag = self.target.etag(at_target) or self.source.etag(self.state)
-        return Entry(path=self.path, size=self.state.size, sha256=digest.sha256, etag=etag)
-
-
-def _require_same_source(source: Side, files: Files) -> None:
-    """List the source once more, so that a change is found wherever it happened."""
-    now = source.files()
+def _require_same_source(source: Side, files: Files, now: Files) -> None:
+    """Compare with a new listing of the source: a change is found wherever it happened."""
     changed = {path for path in files.keys() | now.keys() if files.get(path) != now.get(path)}
     if changed:
         raise ContentChanged(
@@ -238,10 +187,15 @@ def _require_same_source(source: Side, files: Files) -> None:
         )
 
 
-def _require_written(target: Side, done: list[_Done]) -> None:
-    """List the target once more: all must be as it was written."""
-    now = target.files()
-    wrong = {item.entry.path for item in done if now.get(item.entry.path) != item.state}
+def _require_written(target: Side, done: Mapping[str, Copied], files: Files, now: Files) -> None:
+    """Compare with a new listing of the target: all must be as it was written."""
+    wrong = {
+        path
+        for path, item in done.items()
+        if path not in now
+        or now[path].size != files[path].size
+        or item.state not in {None, now[path]}
+    }
     if wrong:
         raise ContentChanged(
             f"{target.name}: {_some(wrong)} are not as they were written. "

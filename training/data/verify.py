@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from typing import Literal
 
+from training.data.compare import learn, see
 from training.data.digest import Digest, digest_of
 from training.data.progress import Progress
 from training.data.side import FileState, Side
@@ -98,7 +99,7 @@ def _compare(
     if left_state.size != right_state.size:
         detail = f"{right_state.size:,} bytes, not {left_state.size:,}"
         return Difference(path, "size", right.name, detail)
-    left_digest, right_digest = left.digest(path, left_state), right.digest(path, right_state)
+    left_digest, right_digest = learn(see(left, path, left_state), see(right, path, right_state))
     if left_digest.agrees(right_digest) is None or _may_differ_by_parts(left_digest, right_digest):
         left_digest = _read_digest(left, path, left_state)
         right_digest = _read_digest(right, path, right_state)
@@ -110,7 +111,10 @@ def _compare(
 
 
 def _may_differ_by_parts(left: Digest, right: Digest) -> bool:
-    """Return whether only S3's checksums differ: another program cuts a file in other parts."""
+    """Return whether only S3's checksums differ: another program cuts a file in other parts.
+
+    What else differs is read too, for its SHA-256.
+    """
     return left.agrees(right) is False and not (left.sha256 and right.sha256)
 
 

@@ -11,7 +11,7 @@ from pycocotools import mask
 from pycocotools.coco import COCO
 from pycocotools.cocoeval import COCOeval
 
-from training.maskrcnn.data.coco import Record
+from training.maskrcnn.data.record import Record
 
 IouType = Literal["bbox", "segm"]
 

@@ -16,9 +16,10 @@ from torchvision.models.detection.roi_heads import paste_masks_in_image
 from training.errors import JobFailed
 from training.maskrcnn.coco_eval import Detection, mean_average_precision
 from training.maskrcnn.data.batch import STRIDE
-from training.maskrcnn.data.coco import Record, Split
+from training.maskrcnn.data.coco import Split
 from training.maskrcnn.data.dataset import EvaluationPictures
 from training.maskrcnn.data.pictures import BrokenPicture
+from training.maskrcnn.data.record import Record
 from training.maskrcnn.engines.engine import Engine
 from training.maskrcnn.files import write_atomically
 from training.maskrcnn.hyperparameters import Hyperparameters

@@ -220,6 +220,9 @@ class Hyperparameters(BaseModel):
     and count them. COCO's own train2017 has two, so that it wants skip."""
     max_broken_pictures: Annotated[Int, Field(ge=0)] = 10
     """Pictures that cannot be decoded are replaced by others; with more of them the job fails."""
+    shuffle: Annotated[Literal["pictures", "shards"], WORD] = "pictures"
+    """The order of each pass over the data. pictures: any order. shards: a few shards of packed
+    pictures at a time, which is quicker where reading is quick in sequence only."""
     num_workers: Annotated[Int, Field(ge=0, le=64)] = 4
     """Processes of each rank that load pictures. 0: the rank loads them itself."""
 

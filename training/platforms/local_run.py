@@ -75,14 +75,15 @@ def _bring_data(job: Job, request: LocalRequest) -> None:
 
 def _copy_data(address: str, folder: Path) -> None:
     from training.aws.errors import translated
-    from training.data.aws import make_s3_client
+    from training.data.aws import make_bulk, make_s3_client
     from training.data.bucket import Bucket
     from training.data.folder import Folder
     from training.data.paths import require_tree
     from training.data.progress_display import show_progress
-    from training.data.stage import stage
+    from training.data.stage import Manner, stage
 
-    source = Bucket(make_s3_client(connections=COPY_JOBS), *_bucket_and_key(address))
+    client = make_s3_client(connections=COPY_JOBS)
+    source = Bucket(client, *_bucket_and_key(address))
     with translated():
         files = source.files()
         if not files:
@@ -93,7 +94,10 @@ def _copy_data(address: str, folder: Path) -> None:
         require_tree(set(files), source.name)
         total_bytes = sum(state.size for state in files.values())
         with show_progress(f"Copying {address}", total_bytes, "bytes") as progress:
-            stage(source, Folder(folder), files, jobs=COPY_JOBS, progress=progress)
+            manner = Manner(
+                jobs=COPY_JOBS, bulk=make_bulk(client), progress=progress, tell=console.print
+            )
+            stage(source, Folder(folder), files, manner)
 
 
 def _bucket_and_key(address: str) -> tuple[str, str]:
@@ -264,7 +268,7 @@ def _try_report(log: LogChannel, train: TrainChannel) -> None:
 def _write_report(log: LogChannel, train: TrainChannel) -> None:
     from training.report import write_report
 
-    console.print(f"report: {write_report(log, train)}")
+    console.print(f"report: {write_report(log, train)}", markup=False)
 
 
 def _keep_model(log: LogChannel, request: LocalRequest) -> None:
@@ -283,4 +287,4 @@ def _keep_model(log: LogChannel, request: LocalRequest) -> None:
         raise AwsError(
             f"trained, and the model is in {log.model}, but not on S3: {error}"
         ) from error
-    console.print(f"model: {request.model_copied_to}")
+    console.print(f"model: {request.model_copied_to}", markup=False)

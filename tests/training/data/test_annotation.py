@@ -93,6 +93,15 @@ def test_sound_annotations_have_no_problem(changes: dict[str, Any]) -> None:
         ({"segmentation": {"size": [30, 40], "counts": "é"}}, "annotation-rle"),
         ({"segmentation": {"size": [30, 40]}}, "annotation-rle"),
         ({"segmentation": {"counts": [1200]}}, "annotation-rle"),
+        ({"segmentation": {"size": [30, 40], "counts": "o" * 100_000}}, "annotation-rle"),
+        ({"segmentation": {"size": [30, 40], "counts": [9 * 10**4299] * 9}}, "annotation-rle"),
+        ({"segmentation": FULL_RLE}, "annotation-rle-object"),
+        ({"segmentation": [[1e9, 3, 12, 3, 12, 11]]}, "annotation-polygon"),
+        ({"segmentation": [[2, -50, 12, 3, 12, 11]]}, "annotation-polygon"),
+        ({"bbox": [40, 5, 8, 8]}, "annotation-box-off"),
+        ({"bbox": [5, -8, 8, 8]}, "annotation-box-off"),
+        ({"bbox": [-8, 5, 8.00001, 8]}, "annotation-box-off"),
+        ({"bbox": [5, 5, 1e-6, 8]}, "annotation-box-empty"),
     ],
 )
 def test_each_fault_is_the_one_problem_of_its_code(changes: dict[str, Any], code: str) -> None:
@@ -106,7 +115,7 @@ def test_compressed_run_lengths_of_pycocotools_fit_their_picture(
     mask = np.random.default_rng(seed).random((height, width)) < 0.5
     rle = coco_mask.encode(np.asfortranarray(mask, np.uint8))
     segmentation = {"size": [height, width], "counts": rle["counts"].decode()}
-    annotation = {**SOUND, "bbox": [0, 0, 1, 1], "segmentation": segmentation}
+    annotation = {**SOUND, "bbox": [0, 0, 1, 1], "segmentation": segmentation, "iscrowd": 1}
     assert problems_of_annotation(annotation, {1: (width, height)}, {3}) == []
 
 

@@ -8,9 +8,10 @@ from botocore.exceptions import ResponseStreamingError
 
 from tests.training.data.conftest import S3
 from training.data import bucket as module
-from training.data.bucket import Bucket, ObjectWriter
+from training.data.bucket import Bucket
 from training.data.digest import SINGLE_PART_BYTES, Digester, digest_of
 from training.data.manifest import Entry, Manifest
+from training.data.object_writer import ObjectWriter
 from training.data.side import ContentChanged, FileState
 from training.errors import JobFailed, UsageError
 

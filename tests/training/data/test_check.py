@@ -140,7 +140,10 @@ def test_ids_that_are_there_twice_are_named_with_both_places(
     document["images"].append({**document["images"][0], "file_name": "c.jpg"})
     document["categories"].append({"id": 3, "name": "again"})
     found = check(write_set(document))
-    assert "id 1 at annotations[0] and [1]" in found["annotation-duplicate-id"].message
+    assert (
+        "annotations[1] (id 1, image 2) has the id of annotations[0]"
+        in found["annotation-duplicate-id"].message
+    )
     assert "id 1 at images[0] and [2]" in found["image-duplicate-id"].message
     assert "id 3 again at categories[1]" in found["category-duplicate-id"].message
 

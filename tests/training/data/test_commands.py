@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import shutil
 import signal
 import subprocess
 import sys
@@ -15,6 +16,7 @@ import pytest
 
 from tests.training.data.conftest import S3
 from tests.training.data.test_places import STORAGE
+from training.layout import TrainChannel
 
 PROJECT = Path(__file__).resolve().parents[3]
 SAMPLE = PROJECT / "tests" / "data" / "coco"
@@ -127,15 +129,79 @@ def test_an_s3_that_does_not_answer_is_exit_code_4(tmp_path: Path, s3: S3) -> No
     assert "Traceback" not in stderr
 
 
-def test_check_prints_findings_and_exits_with_3(tmp_path: Path) -> None:
+def test_check_prints_the_report_and_exits_with_3(tmp_path: Path) -> None:
+    channel = TrainChannel(tmp_path)
+    channel.annotations("train2017").parent.mkdir()
+    channel.annotations("train2017").write_text("[]")
     code, stdout, stderr = run("check", str(tmp_path), "--format", "json")
     assert code == 3
-    assert [item["code"] for item in json.loads(stdout)] == ["annotations-missing"] * 2
-    assert "2 kind(s) of error" in stderr
+    report = json.loads(stdout)
+    assert [item["code"] for item in report["findings"]] == ["annotations-not-coco"]
+    assert (report["set"], report["errors"]) == (str(tmp_path), 1)
+    assert "1 kind(s) of error" in stderr
 
 
 def test_check_of_the_sample_finds_nothing() -> None:
-    assert run("check", str(SAMPLE)) == (0, "no findings\n", "")
+    code, stdout, stderr = run("check", str(SAMPLE))
+    assert (code, stderr) == (0, "")
+    assert stdout.endswith("\nno findings\n")
+    assert "  1 person                 18         12          3          3" in stdout
+
+
+def test_check_fixes_a_damaged_set_and_shows_it(tmp_path: Path) -> None:
+    shutil.copytree(SAMPLE, tmp_path / "set")
+    broken = tmp_path / "set/train2017/000000006818.jpg"
+    broken.write_bytes(broken.read_bytes()[:-3000])
+    page, out = tmp_path / "health.html", tmp_path / "clean"
+    code, stdout, stderr = run("check", str(tmp_path / "set"), "--html", str(page))
+    assert code == 3
+    assert "error: image-broken: 1 pictures that cannot be decoded to their end" in stdout
+    assert "cannot be decoded" in page.read_text()
+    code, stdout, _ = run("check", str(tmp_path / "set"), "--fix", str(out), "--format", "json")
+    assert code == 0
+    done = json.loads(stdout)["fix"]["done"]
+    assert [(one["action"], one["subject"], one["count"]) for one in done] == [
+        ("dropped", "annotation", 1),
+        ("dropped", "picture", 1),
+    ]
+    code, stdout, _ = run("check", str(out))
+    assert (code, stdout.endswith("\nno findings\n")) == (0, True)
+    code, _, stderr = run("check", str(tmp_path / "set"), "--fix", str(out))
+    assert code == 2
+    assert f"--fix {out}: holds something" in stderr
+
+
+def test_subset_writes_a_set_that_stage_and_check_take(deployed: Deployed, tmp_path: Path) -> None:
+    out = tmp_path / "small"
+    wanted = ("--classes", "person, toilet", "--images", "2", "--renumber")
+    code, stdout, _ = run("subset", str(SAMPLE), str(out), *wanted)
+    assert code == 0
+    assert stdout.splitlines()[0].startswith(f"{out}: train2017: 2 of 11 pictures, ")
+    assert run("check", str(out))[0] == 0
+    code, stdout, _ = deployed.run_stage(str(out), "--to", "efs", "--format", "json")
+    assert (code, json.loads(stdout)["files"]) == (0, 7)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["check", "{empty}"], "holds no data set in COCO's format"),
+        (["check", str(SAMPLE), "--boxes-as-masks"], "go with --fix OUT"),
+        (["check", str(SAMPLE), "--html", "{empty}/no/x.html"], "in a folder that is there"),
+        (["subset", str(SAMPLE), "{empty}/out"], "say which pictures"),
+        (["subset", str(SAMPLE), "{empty}/out", "--area", "tiny"], "must be small, medium or"),
+        (["subset", str(SAMPLE), "{empty}/out", "--include", "absent"], "cannot be read"),
+        (["subset", str(SAMPLE), "{empty}/out", "--classes", ","], "names nothing"),
+    ],
+)
+def test_wrong_usage_of_check_and_subset_is_one_error(
+    arguments: list[str], says: str, tmp_path: Path
+) -> None:
+    code, _, stderr = run(*(text.format(empty=tmp_path) for text in arguments))
+    assert code == 2
+    assert says in stderr
+    assert "Traceback" not in stderr
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_shapes_says_what_it_made_and_that_it_is_there(tmp_path: Path) -> None:
@@ -165,25 +231,22 @@ def copy_with_kills(
 
 def check_kills(deployed: Deployed, s3: S3, tmp_path: Path, kills: int) -> None:
     source = tmp_path / "source"
-    source.mkdir()
+    (source / "train").mkdir(parents=True)
     generator = random.Random(kills)
     contents = {f"{number:03d}": generator.randbytes(4000) for number in range(150)}
     for name, content in contents.items():
-        (source / name).write_bytes(content)
-    points = sorted(generator.sample(range(1, 150), kills))
+        (source / "train" / name).write_bytes(content)
+    # At the last one all has been downloaded, and is checked and given its name.
+    points = [*sorted(generator.sample(range(1, 150), kills - 1)), 150]
     there = deployed.mount / "x"
 
     def in_s3() -> int:
-        return int(s3.client.list_objects_v2(Bucket=s3.bucket, Prefix="x/")["KeyCount"])
+        return int(s3.client.list_objects_v2(Bucket=s3.bucket, Prefix="x/train/")["KeyCount"])
 
     def on_efs() -> int:
-        whole = [path for path in there.glob("*") if path.is_file()] if there.is_dir() else []
-        assert all(
-            path.read_bytes() == contents[path.name]
-            for path in whole
-            if path.name != "manifest.json"
-        )
-        return len(whole)
+        for path in (there / "train").glob("*"):
+            assert path.read_bytes() == contents[path.name]
+        return sum(path.name in contents for path in there.rglob("*"))
 
     copy_with_kills(deployed, source, [str(source), "--to", "s3", "--path", "x"], in_s3, points)
     copy_with_kills(deployed, source, ["--to", "efs", "--path", "x"], on_efs, points)
@@ -219,4 +282,4 @@ def test_ctrl_c_ends_a_copy_with_one_line_and_the_next_one_goes_on(
     assert "Traceback" not in stderr
     code, stdout, _ = deployed.run_stage(str(source), "--to", "s3", "--path", "x")
     assert code == 0
-    assert "0 were there" not in stdout
+    assert "now, 0 were there" not in stdout

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -7,8 +8,8 @@ from typing import Any
 import pytest
 from PIL import Image
 
-from training.data.check import check_dataset
-from training.data.pictures import Header, read_header
+from training.data.check import check_dataset, examine
+from training.data.splits import find_splits
 from training.layout import TrainChannel
 from training.preflight.finding import Finding
 
@@ -57,21 +58,23 @@ def test_a_size_that_fits_once_exif_turns_the_picture_says_so(
     assert "turned by EXIF orientation 6" in check(channel)["image-size"].message
 
 
-def test_an_exif_rotation_of_a_picture_that_fits_is_only_noted(
-    write_set: WriteSet, document: dict[str, Any]
+@pytest.mark.parametrize(("orientation", "code"), [(3, "image-turn-unclear"), (6, "image-rotated")])
+def test_an_exif_rotation_of_a_picture_that_fits_is_a_warning(
+    orientation: int, code: str, write_set: WriteSet, document: dict[str, Any]
 ) -> None:
     channel = write_set(document)
-    save_turned(channel.images("train2017") / "a.jpg", (40, 30), 3)
+    save_turned(channel.images("train2017") / "a.jpg", (40, 30), orientation)
     found = check(channel)
-    assert list(found) == ["image-rotated"]
-    assert found["image-rotated"].severity == "info"
+    assert list(found) == [code]
+    assert found[code].severity == "warning"
 
 
 @pytest.mark.parametrize(
     ("content", "says"),
     [
         (b"", "empty file"),
-        (b"<html>404</html>", "not a picture"),
+        (b"<html>404</html>", "text, perhaps an error page of a download"),
+        (b"%!PS-Adobe-3.0 EPSF-3.0", "not a picture of a kind that is read: JPEG, PNG"),
         (b"\xff\xd8\xff\xe0\x00\x10JFIF", ""),
         (b"\x89PNG\r\n\x1a\n\x00\x00", ""),
         (b"GIF89a", ""),
@@ -120,15 +123,88 @@ def test_a_missing_picture_folder_is_one_finding(
     assert "name 2 pictures" in found["images-missing"].message
 
 
-@pytest.mark.parametrize(("mode", "suffix"), [("L", "jpg"), ("CMYK", "jpg"), ("RGBA", "png")])
-def test_headers_of_every_mode_and_format_are_read(mode: str, suffix: str, tmp_path: Path) -> None:
-    path = tmp_path / f"x.{suffix}"
-    Image.new(mode, (7, 5)).save(path)
-    assert read_header(path) == Header((7, 5), 1)
+@pytest.mark.parametrize(
+    ("name", "save", "code", "severity"),
+    [
+        ("a.jpg", lambda path: Image.new("CMYK", (40, 30)).save(path), "image-cmyk", "warning"),
+        ("a.png", lambda path: Image.new("I;16", (40, 30)).save(path), "image-deep", "error"),
+        (
+            "a.png",
+            lambda path: Image.new("RGBA", (40, 30)).save(path),
+            "image-transparent",
+            "warning",
+        ),
+        (
+            "a.jpg",
+            lambda path: Image.new("RGB", (40, 30)).save(path, format="PNG"),
+            "image-extension",
+            "warning",
+        ),
+        (
+            "a.jpg",
+            lambda path: path.write_bytes(path.read_bytes()[:-20]),
+            "image-broken",
+            "error",
+        ),
+    ],
+)
+def test_each_oddity_of_a_picture_is_the_one_finding_of_its_code(
+    *,
+    name: str,
+    save: Callable[[Path], Any],
+    code: str,
+    severity: str,
+    write_set: WriteSet,
+    document: dict[str, Any],
+) -> None:
+    document["images"][0]["file_name"] = name
+    channel = write_set(document)
+    folder = channel.images("train2017")
+    (folder / "a.jpg").rename(folder / name)
+    save(folder / name)
+    health = examine(find_splits(channel.root))
+    assert [(one.code, one.severity) for one in health.findings] == [(code, severity)]
 
 
-def test_pixels_are_not_decoded(tmp_path: Path) -> None:
-    path = tmp_path / "x.png"
-    Image.new("RGB", (300, 200)).save(path)
-    path.write_bytes(path.read_bytes()[:60])
-    assert read_header(path) == Header((300, 200), 1)
+def test_grey_and_palette_pictures_are_counted_and_no_fault(
+    write_set: WriteSet, document: dict[str, Any]
+) -> None:
+    channel = write_set(document)
+    Image.new("L", (40, 30)).save(channel.images("train2017") / "a.jpg")
+    (split,) = examine(find_splits(channel.root)).splits
+    assert list(split.findings()) == []
+    assert split.counts is not None
+    assert split.counts.kinds == {"JPEG grey": 1, "JPEG RGB": 1}
+
+
+def test_files_that_no_entry_names_are_told_of_but_hidden_ones(
+    write_set: WriteSet, document: dict[str, Any]
+) -> None:
+    channel = write_set(document)
+    folder = channel.images("train2017")
+    (folder / "sub").mkdir()
+    for name in ("z.jpg", "sub/y.jpg", ".DS_Store", "sub/.nfs1"):
+        (folder / name).write_bytes(b"x")
+    (finding,) = check(channel).values()
+    assert (finding.code, finding.severity) == ("image-extra", "info")
+    assert finding.message.startswith("2 files that no entry of images names: 'sub/y.jpg'; 'z.jpg'")
+
+
+def test_splits_that_share_a_folder_do_not_call_each_others_pictures_extra(
+    write_set: WriteSet, document: dict[str, Any]
+) -> None:
+    channel = write_set({**document, "images": document["images"][:1]})
+    channel.images("train2017").rename(channel.root / "images")
+    other = {**document, "images": document["images"][1:]}
+    channel.annotations("val2017").write_text(json.dumps(other))
+    health = examine(find_splits(channel.root))
+    assert "image-extra" not in [finding.code for finding in health.findings]
+
+
+def test_a_link_back_to_the_folder_is_walked_once(
+    write_set: WriteSet, document: dict[str, Any]
+) -> None:
+    channel = write_set(document)
+    (channel.images("train2017") / "again").symlink_to("..", target_is_directory=True)
+    codes = [one.code for one in examine(find_splits(channel.root)).findings]
+    assert codes == []

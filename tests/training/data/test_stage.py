@@ -18,7 +18,7 @@ from training.data.folder import Folder
 from training.data.paths import problem_of_path
 from training.data.progress import SILENT
 from training.data.side import ContentChanged, Side
-from training.data.stage import Staged, list_source
+from training.data.stage import Manner, Staged, list_source
 from training.data.stage import stage as stage_files
 from training.data.verify import verify as verify_files
 from training.errors import JobFailed, PreflightError, UsageError
@@ -54,7 +54,8 @@ def read(root: Path) -> dict[str, bytes]:
 
 def stage(source: Side, target: Side, progress: object = None) -> Staged:
     reporter = progress or SILENT
-    return stage_files(source, target, list_source(source), jobs=4, progress=reporter)  # type: ignore[arg-type]
+    manner = Manner(jobs=4, progress=reporter)  # type: ignore[arg-type]
+    return stage_files(source, target, list_source(source), manner)
 
 
 def verify(left: Side, right: Side) -> list[str]:
@@ -269,7 +270,7 @@ def test_damaged_remains_of_an_interrupted_copy_are_thrown_away(
     write(tmp_path / "source", {"a": b"content"})
     stage(Folder(tmp_path / "source"), Folder(tmp_path / "first"))
     source = Folder(tmp_path / "first")
-    with pytest.raises(KeyError), target.writing():
+    with pytest.raises(KeyError), target.writing(print):
         writer = target.writer("a", 7, source.files()["a"].version)
         writer.write(b"???")
         writer.close()

@@ -12,7 +12,7 @@ from training.data.folder import Folder
 from training.data.manifest import Entry, Manifest
 from training.data.progress import SILENT
 from training.data.side import Side
-from training.data.stage import list_source, stage
+from training.data.stage import Manner, list_source, stage
 from training.data.verify import Difference, bytes_to_compare, verify
 
 
@@ -51,7 +51,7 @@ def test_a_file_that_both_copies_lack_is_found_by_the_manifest(tmp_path: Path) -
         Entry(path="a", size=2, sha256="0" * 64),
         Entry(path="gone", size=1, sha256="0" * 64),
     ]
-    with right.writing():
+    with right.writing(print):
         right.write_manifest(Manifest.of(entries))
     assert [(item.path, item.kind, item.side, item.detail) for item in compare(left, right)] == [
         ("a", "manifest", right.name, "listed with 2 bytes, has 1"),
@@ -86,7 +86,7 @@ def test_a_large_object_that_another_program_cut_in_other_parts_is_equal(
 
 def test_a_staged_copy_is_compared_without_downloading_it(tmp_path: Path, s3: S3) -> None:
     left, bucket = write(tmp_path / "l", a=b"1"), Bucket(s3.client, s3.bucket, "x")
-    stage(left, bucket, list_source(left), jobs=1, progress=SILENT)
+    stage(left, bucket, list_source(left), Manner(jobs=1))
     read: list[str] = []
     s3.client.meta.events.register(
         "provide-client-params.s3.GetObject", lambda params, **_: read.append(params["Key"])

@@ -102,7 +102,7 @@ def test_a_failure_is_told_in_the_outcome(tiny: Any, tmp_path: Path) -> None:
     assert isinstance(failed.exception, JobFailed)
     told = outcome(tmp_path / "log")
     assert (told["status"], told["step"]) == ("failed", 0)
-    assert "instances_train2017.json: cannot be read" in told["message"]
+    assert "instances_train2017.json: there is no such annotation file" in told["message"]
 
 
 def test_help_comes_at_once_without_torch() -> None:

@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from training.cli import Format, FormatOption, print_json
 from training.data.commands.options import JobsOption, find_places
-from training.data.commands.show import show_line
-from training.data.folder import Folder
-from training.data.places import Place, Places
+from training.data.commands.show import log_line, show_line
+from training.data.places import Place
 from training.data.progress import format_bytes
 from training.data.progress_display import show_progress
-from training.errors import UsageError
+from training.data.request import StageRequest
 from training.layout import TRAIN_PATH
 
 if TYPE_CHECKING:
-    from training.data.side import Side
-    from training.data.stage import Staged
+    from training.data.here import Outcome
 
 
 def stage(
@@ -37,66 +36,66 @@ def stage(
         typer.Option(help="What cdk deploy --outputs-file wrote; else CloudFormation is asked."),
     ] = None,
     jobs: JobsOption = 8,
+    delete: Annotated[
+        bool, typer.Option("--delete", help="Delete at the target what the source lacks.")
+    ] = False,
+    preload: Annotated[
+        bool, typer.Option("--preload", help="FSx fetches the contents too, not the names alone.")
+    ] = False,
+    release: Annotated[
+        bool,
+        typer.Option("--release", help="FSx keeps only the names of what it has exported."),
+    ] = False,
     output_format: FormatOption = Format.TEXT,
 ) -> None:
-    """Copy a data set to S3, EFS or FSx: verified, resumable, nothing deleted.
+    """Copy a data set to S3, EFS or FSx: verified, resumable, nothing deleted unless asked.
 
-    Without a source, EFS and FSx are filled from S3.
+    Without a source, EFS and FSx are filled from S3. Where FSx is linked to that place in S3, it
+    imports and exports by itself.
     """
-    from training.aws.errors import translated
-    from training.data.stage import list_source
-    from training.data.stage import stage as copy
-
-    with translated():
-        places = find_places(outputs_file, jobs)
-        origin = _find_source(places, source, from_place, to, path)
-        target = places.of_stack(to, path)
-        _require_apart(origin, target)
-        files = list_source(origin)
-        total_bytes = sum(state.size for state in files.values())
-        with show_progress(f"Staging to {to}", total_bytes, "bytes") as progress:
-            staged = copy(origin, target, files, jobs=jobs, progress=progress)
-    _show(origin, target, staged, output_format)
-
-
-def _require_apart(origin: Side, target: Side) -> None:
-    """Refuse to copy a folder into itself: the copy would be copied again, and again."""
-    if not (isinstance(origin, Folder) and isinstance(target, Folder)):
-        return
-    source, into = origin.root.resolve(), target.root.resolve()
-    if into.is_relative_to(source) or source.is_relative_to(into):
-        raise UsageError(f"{origin.name}: cannot be copied to {target.name}: one is in the other")
-
-
-def _find_source(
-    places: Places, source: str | None, from_place: Place | None, to: Place, path: str
-) -> Side:
-    if source and from_place:
-        raise UsageError(f"give a source ({source}) or --from {from_place}, not both")
-    if source:
-        return places.named(source)
-    place = from_place or Place.S3
-    if place is to:
-        raise UsageError(f"--to {to}: name what to copy: a folder, s3://…, or --from another place")
-    return places.of_stack(place, path)
-
-
-def _show(origin: Side, target: Side, staged: Staged, output_format: Format) -> None:
-    if output_format is Format.JSON:
-        summary: dict[str, Any] = {
-            "source": origin.name,
-            "target": target.name,
-            "files": staged.files,
-            "bytes": staged.total_bytes,
-            "copied_files": staged.copied_files,
-            "copied_bytes": staged.copied_bytes,
-            "extra_files": staged.extra_files,
-        }
-        print_json(summary)
-        return
-    show_line(
-        f"{target.name}: {staged.files:,} files, {format_bytes(staged.total_bytes)}, verified; "
-        f"{staged.copied_files:,} copied now, {staged.files - staged.copied_files:,} were there"
+    request = StageRequest(
+        source=source,
+        from_place=from_place,
+        to=to,
+        path=path,
+        jobs=jobs,
+        delete=delete,
+        preload=preload,
+        release=release,
     )
-    if staged.extra_files:
-        show_line(f"{staged.extra_files:,} more files are there that the source lacks: left alone")
+    from training.aws.errors import translated
+    from training.data.aws import make_bulk, make_tasks
+    from training.data.here import Here
+
+    here = Here(
+        places=find_places(outputs_file, jobs),
+        make_bulk=make_bulk,
+        make_tasks=lambda file_system_id: make_tasks(file_system_id, log_line),
+        show_progress=show_progress,
+        tell=log_line,
+    )
+    with translated():
+        outcome = here.run(request)
+    if output_format is Format.JSON:
+        print_json(asdict(outcome))
+    else:
+        _show(outcome)
+
+
+def _show(outcome: Outcome) -> None:
+    what = f"{outcome.target}: {outcome.files:,} files, {format_bytes(outcome.bytes)}"
+    if outcome.how == "copied":
+        there = outcome.files - outcome.copied_files
+        show_line(f"{what}, verified; {outcome.copied_files:,} copied now, {there:,} were there")
+    else:
+        show_line(f"{what}, {outcome.how} by FSx" + _looked_at(outcome))
+    if outcome.deleted_files:
+        show_line(f"{outcome.deleted_files:,} files that the source lacks were deleted there")
+    if outcome.extra_files:
+        show_line(f"{outcome.extra_files:,} more files are there that the source lacks: left alone")
+
+
+def _looked_at(outcome: Outcome) -> str:
+    if outcome.how == "exported":
+        return ", and compared"
+    return "" if outcome.extra_files is None else "; all names and sizes are there"

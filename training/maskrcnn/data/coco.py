@@ -1,52 +1,31 @@
-"""Reading of COCO annotation files into compact records.
-
-Each file is parsed once. What stays in memory are arrays and bytes: hundreds of thousands of small
-Python objects would be copied into each loader process bit by bit as their reference counts move.
-"""
+"""Reading of COCO annotation files: judged once, and kept as a table of arrays."""
 
 from __future__ import annotations
 
-import json
-import math
-import os
-import pickle
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
+from training.data.annotation import Frame, is_polygon, problems_of_annotation, shorten
+from training.data.document import (
+    Document,
+    NotCoco,
+    paused_garbage_collection,
+    read_document,
+)
+from training.data.entries import Images, judge_categories, judge_images
+from training.data.pack.index import ShardIndex
+from training.data.rules import Rule
+from training.data.tally import Tally
 from training.errors import JobFailed
 from training.layout import TrainChannel
-
-Outline = list[list[float]] | dict[str, Any]
-"""Polygons, each x, y, x, y, ... in pixels; or a run-length encoding with `size` and `counts`."""
-
-
-@dataclass(frozen=True, slots=True)
-class Record:
-    """One picture with its annotations, in pixels of the picture's file."""
-
-    image_id: int
-    file: Path
-    height: int
-    width: int
-    boxes: NDArray[np.float32]
-    """(N, 4) xyxy, cut at the picture's frame."""
-    labels: NDArray[np.int64]
-    """(N,) from 1, by rising category id."""
-    is_crowd: NDArray[np.bool_]
-    """(N,): the annotation stands for a group of objects."""
-    areas: NDArray[np.float64]
-    """(N,) as annotated; evaluation sorts objects by size with it."""
-    pickled_outlines: bytes
-
-    def outlines(self) -> list[Outline]:
-        """Return the N outlines."""
-        outlines: list[Outline] = pickle.loads(self.pickled_outlines)  # noqa: S301 (our own bytes)
-        return outlines
+from training.maskrcnn.data.record import Outline
+from training.maskrcnn.data.records import Records
+from training.maskrcnn.data.store import LooseFiles, PictureStore, Shards
+from training.maskrcnn.data.table import Table
+from training.maskrcnn.data.table_builder import TableBuilder
+from training.maskrcnn.data.table_cache import cached_table, places_of_tables
 
 
 @dataclass(frozen=True)
@@ -54,16 +33,12 @@ class Split:
     """One annotation file with its folder of pictures."""
 
     name: str
-    records: tuple[Record, ...]
+    records: Records
     """By rising image id."""
     categories: Mapping[int, str]
     """Category id to name, by rising id."""
     skipped: tuple[str, ...]
     """Which annotations cannot be used, and why."""
-
-
-class _BadAnnotation(Exception):
-    """Why one annotation cannot be used."""
 
 
 def read_split(channel: TrainChannel, name: str) -> Split:
@@ -72,42 +47,63 @@ def read_split(channel: TrainChannel, name: str) -> Split:
     Raises:
         JobFailed: A file is missing, or the annotation file is not what COCO's format says.
     """
-    path = channel.annotations(name)
+    table = open_table(channel.annotations(name), beside=channel.annotation_tables)
+    store = _find_pictures(channel, name)
+    _check_files(table, store, channel.images(name))
+    return Split(name, Records.of(table, store), table.categories, table.skipped)
+
+
+def open_table(annotations: Path, *, beside: Path | None = None) -> Table:
+    """Return what an annotation file holds; a large one is parsed once.
+
+    Args:
+        annotations: The file.
+        beside: The data set's folder of tables, if it has one.
+
+    Raises:
+        JobFailed: It is not what COCO's format says.
+    """
+    return cached_table(annotations, lambda: read_table(annotations), places_of_tables(beside))
+
+
+def read_table(path: Path) -> Table:
+    """Parse an annotation file.
+
+    Raises:
+        JobFailed: It is not what COCO's format says.
+    """
     document = _read_document(path)
-    try:
-        categories = {int(c["id"]): str(c["name"]) for c in document["categories"]}
-        images = {int(image["id"]): image for image in document["images"]}
-        annotations = document["annotations"]
-        if len(images) < len(document["images"]):
-            raise JobFailed(f"{path}: an image id occurs twice; run: python -m training.data check")
-        categories = dict(sorted(categories.items()))
-        by_image, skipped = _read_annotations(annotations, images, categories)
-        records = tuple(
-            _make_record(image, channel.images(name), by_image[image_id])
-            for image_id, image in sorted(images.items())
-        )
-    except (KeyError, TypeError, ValueError) as error:
-        raise JobFailed(
-            f"{path}: not in COCO's instance format ({type(error).__name__}: {error}); "
-            "run: python -m training.data check"
-        ) from error
-    _check_files(records, channel.images(name))
-    return Split(name, records, categories, tuple(skipped))
+    with paused_garbage_collection():
+        images, categories = _judge_entries(document)
+        by_image, skipped = _read_annotations(document.annotations, images, categories)
+        builder = TableBuilder()
+        for image_id, frame in sorted(images.frames.items()):
+            builder.add_picture(image_id, images.names[image_id], frame)
+            for found in by_image[image_id]:
+                builder.add_annotation(
+                    found.box, found.label, found.is_crowd, found.area, found.outline
+                )
+        return builder.build(categories, skipped)
 
 
-def _read_document(path: Path) -> dict[str, Any]:
+def _read_document(path: Path) -> Document:
     try:
-        document = json.loads(path.read_bytes())
-    except OSError as error:
-        raise JobFailed(
-            f"{path}: cannot be read ({error.strerror}); the train channel needs "
-            "annotations/instances_<split>.json for each split of data_train and data_val"
-        ) from error
-    except ValueError as error:
-        raise JobFailed(f"{path}: not JSON ({error})") from error
-    if not isinstance(document, dict):
-        raise JobFailed(f"{path}: expected an object with images, annotations and categories")
-    return document
+        return read_document(path)
+    except NotCoco as error:
+        raise JobFailed(f"{path}: {error}") from error
+
+
+def _judge_entries(document: Document) -> tuple[Images, Mapping[int, str]]:
+    """Return pictures and categories, where every one of them is sound."""
+    tally = Tally(str(document.path), skip_bad_annotations=False)
+    images = judge_images(document.images, tally)
+    categories = judge_categories(document.categories, tally)
+    for finding in tally.findings():
+        if finding.severity == "error":
+            raise JobFailed(
+                f"{document.path}: {finding.message}; to see all: python -m training.data check"
+            )
+    return images, dict(sorted(categories.items()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,123 +116,81 @@ class _Annotation:
 
 
 def _read_annotations(
-    annotations: Sequence[Mapping[str, Any]],
-    images: Mapping[int, Mapping[str, Any]],
-    categories: Mapping[int, str],
+    annotations: Sequence[Any], images: Images, categories: Mapping[int, str]
 ) -> tuple[dict[int, list[_Annotation]], list[str]]:
     """Return the usable annotations by image id, and why the others are not."""
     labels = {category: label for label, category in enumerate(categories, start=1)}
-    by_image: dict[int, list[_Annotation]] = {image_id: [] for image_id in images}
+    by_image: dict[int, list[_Annotation]] = {image_id: [] for image_id in images.frames}
     skipped: list[str] = []
     for place, annotation in enumerate(annotations):
-        try:
-            image_id = annotation["image_id"]
-            image = images.get(image_id)
-            if image is None:
-                raise _BadAnnotation("its image is not in the file")
-            by_image[image_id].append(_read_annotation(annotation, image, labels))
-        except _BadAnnotation as error:
-            where = f"image {image_id}" + (f" ({image['file_name']})" if image else "")
-            skipped.append(f"annotation {annotation.get('id')} of {where}: {error}")
-        except (AttributeError, KeyError, OverflowError, TypeError, ValueError) as error:
-            # Anything may stand in a file that others made.
-            problem = f"{type(error).__name__}: {error}"
-            skipped.append(f"annotations[{place}]: not of COCO's form ({problem})")
+        if not isinstance(annotation, dict):
+            skipped.append(f"annotations[{place}]: not an object")
+            continue
+        faults = [
+            (rule, detail)
+            for rule, detail in problems_of_annotation(annotation, images.frames, labels)
+            if rule.keeps_out
+        ]
+        if faults:
+            skipped.append(_describe(place, annotation, images, *faults[0]))
+        else:
+            frame = images.frames[annotation["image_id"]]
+            by_image[annotation["image_id"]].append(_read_annotation(annotation, frame, labels))
     return by_image, skipped
 
 
+def _describe(
+    place: int, annotation: Mapping[str, Any], images: Images, rule: Rule, detail: str
+) -> str:
+    image_id = annotation.get("image_id")
+    name = images.names.get(image_id) if type(image_id) is int else None
+    where = f"image {shorten(image_id)}" + (f" ({name})" if name else "")
+    return (
+        f"annotation {shorten(annotation.get('id'))} of {where}, annotations[{place}]: "
+        f"{rule.alone}, {detail}"
+    )
+
+
 def _read_annotation(
-    annotation: Mapping[str, Any], image: Mapping[str, Any], labels: Mapping[int, int]
+    annotation: Mapping[str, Any], frame: Frame, labels: Mapping[int, int]
 ) -> _Annotation:
-    if annotation["category_id"] not in labels:
-        raise _BadAnnotation(f"its category {annotation['category_id']} is not in the file")
-    box = _cut_box(annotation["bbox"], image["width"], image["height"])
-    outline = _usable_outline(annotation.get("segmentation"), [image["height"], image["width"]])
+    """Return an annotation without faults; its box is cut at the frame."""
+    x, y, width, height = annotation["bbox"]
+    box = (max(x, 0), max(y, 0), min(x + width, frame[0]), min(y + height, frame[1]))
     return _Annotation(
         box,
         labels[annotation["category_id"]],
         bool(annotation.get("iscrowd", 0)),
         float(annotation.get("area", (box[2] - box[0]) * (box[3] - box[1]))),
-        outline,
+        _usable_outline(annotation["segmentation"], frame),
     )
 
 
-def _cut_box(bbox: Any, width: int, height: int) -> tuple[float, float, float, float]:
-    """Turn x, y, width, height into xyxy inside the frame."""
-    if (
-        not isinstance(bbox, list)
-        or len(bbox) != 4
-        or not all(isinstance(side, int | float) and math.isfinite(side) for side in bbox)
-    ):
-        raise _BadAnnotation(f"its box {bbox!r} is not four numbers")
-    left, top = max(bbox[0], 0), max(bbox[1], 0)
-    right, bottom = min(bbox[0] + bbox[2], width), min(bbox[1] + bbox[3], height)
-    if bbox[2] <= 0 or bbox[3] <= 0:
-        raise _BadAnnotation(f"its box {bbox} has no area")
-    if right <= left or bottom <= top:
-        raise _BadAnnotation(f"its box {bbox} is out of the frame of {width} x {height}")
-    return (left, top, right, bottom)
-
-
-def _usable_outline(segmentation: Any, size: list[int]) -> Outline:
+def _usable_outline(segmentation: Any, frame: Frame) -> Outline:
+    """Return an outline without the lines and points of which COCO has a few among polygons."""
     if isinstance(segmentation, dict):
-        if segmentation.get("size") != size or not isinstance(
-            segmentation.get("counts"), str | list
-        ):
-            raise _BadAnnotation(f"its run-length encoding is not one of height, width {size}")
         return segmentation
-    polygons = [polygon for polygon in segmentation or [] if _is_polygon(polygon)]
-    if not polygons:
-        raise _BadAnnotation("it has no outline (segmentation)")
-    return polygons
+    if len(segmentation) == 1:
+        # It has been judged: alone, a bad one keeps the annotation out.
+        return [*segmentation]
+    return [polygon for polygon in segmentation if is_polygon(polygon, frame)]
 
 
-def _is_polygon(polygon: Any) -> bool:
-    """Tell polygons from lines and points, of which COCO has a few among good polygons."""
-    if not isinstance(polygon, list) or len(polygon) < 6 or len(polygon) % 2:
-        return False
+def _find_pictures(channel: TrainChannel, name: str) -> PictureStore:
+    """Return the split's shards where it has them, and else its loose files."""
+    if channel.is_packed(name):
+        return Shards(ShardIndex.open(channel.shards(name)))
+    return LooseFiles(channel.images(name))
+
+
+def _check_files(table: Table, store: PictureStore, folder: Path) -> None:
+    """Raise JobFailed where a picture is missing."""
     try:
-        return bool(np.isfinite(np.asarray(polygon, np.float64)).all())
-    except (TypeError, ValueError):
-        return False
-
-
-def _make_record(
-    image: Mapping[str, Any], folder: Path, annotations: Sequence[_Annotation]
-) -> Record:
-    if image["width"] <= 0 or image["height"] <= 0:
-        raise ValueError(f"image {image['id']} has width {image['width']}")
-    return Record(
-        image_id=int(image["id"]),
-        file=folder / image["file_name"],
-        height=int(image["height"]),
-        width=int(image["width"]),
-        boxes=np.array([a.box for a in annotations], np.float32).reshape(-1, 4),
-        labels=np.array([a.label for a in annotations], np.int64),
-        is_crowd=np.array([a.is_crowd for a in annotations], np.bool_),
-        areas=np.array([a.area for a in annotations], np.float64),
-        pickled_outlines=pickle.dumps([a.outline for a in annotations]),
-    )
-
-
-def _check_files(records: Sequence[Record], folder: Path) -> None:
-    """Raise JobFailed where a picture is missing, with one listing rather than a call a file."""
-    try:
-        there = {Path(entry) for entry in _walk(folder)}
+        missing = store.missing(table.image_ids, table.all_names())
     except OSError as error:
         raise JobFailed(f"{folder}: cannot be listed ({error.strerror})") from error
-    missing = [record.file for record in records if record.file not in there]
     if missing:
         raise JobFailed(
-            f"{folder}: {len(missing)} of {len(records)} pictures are missing, the first is "
-            f"{missing[0].name}; stage the data again: python -m training.data stage"
+            f"{missing[0].parent}: {len(missing)} of {len(table)} pictures are missing, the first "
+            f"is {missing[0].name}; stage the data again: python -m training.data stage"
         )
-
-
-def _walk(folder: Path) -> Iterator[str]:
-    with os.scandir(folder) as entries:
-        for entry in entries:
-            if entry.is_dir():
-                yield from _walk(Path(entry.path))
-            else:
-                yield entry.path

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from training.errors import JobFailed
 from training.layout import TrainChannel
-from training.maskrcnn.data.coco import Record, Split, read_split
+from training.maskrcnn.data.coco import Split, read_split
+from training.maskrcnn.data.records import Records
 from training.maskrcnn.hyperparameters import Hyperparameters
 
 SHOWN_PROBLEMS = 5
@@ -17,7 +18,7 @@ SHOWN_PROBLEMS = 5
 class Collection:
     """What is trained on and what is evaluated."""
 
-    train: tuple[Record, ...]
+    train: Records
     val: tuple[Split, ...]
     categories: Mapping[int, str]
     """Category id to name, by rising id; label 1 is the first."""
@@ -38,8 +39,8 @@ def read_collection(channel: TrainChannel, hyperparameters: Hyperparameters) -> 
     for split in splits.values():
         _check_categories(split, train_splits[0])
     notes = _check_annotations(splits.values(), stop=hyperparameters.bad_annotations == "stop")
-    everything = [record for split in train_splits for record in split.records]
-    train = [record for record in everything if _is_trained_on(record, hyperparameters)]
+    everything = Records.joined([split.records for split in train_splits])
+    train = everything if hyperparameters.empty_pictures == "train" else everything.with_objects()
     if len(train) < len(everything):
         notes.append(f"{len(everything) - len(train)} training pictures without objects left out")
     if not train:
@@ -48,11 +49,7 @@ def read_collection(channel: TrainChannel, hyperparameters: Hyperparameters) -> 
             f"{len(everything)} pictures, none of them with a usable object"
         )
     val = tuple(splits[name] for name in hyperparameters.data_val)
-    return Collection(tuple(train), val, train_splits[0].categories, tuple(notes))
-
-
-def _is_trained_on(record: Record, hyperparameters: Hyperparameters) -> bool:
-    return hyperparameters.empty_pictures == "train" or not record.is_crowd.all()
+    return Collection(train, val, train_splits[0].categories, tuple(notes))
 
 
 def _check_categories(split: Split, first: Split) -> None:

@@ -12,14 +12,8 @@ from torch.utils.data import Dataset
 from training.errors import JobFailed
 from training.maskrcnn.data import masks
 from training.maskrcnn.data.batch import Picture, Target
-from training.maskrcnn.data.coco import Record
-from training.maskrcnn.data.pictures import (
-    BrokenPicture,
-    decode,
-    resize,
-    resized_size,
-    to_tensor,
-)
+from training.maskrcnn.data.pictures import BrokenPicture, load, resized_size
+from training.maskrcnn.data.record import Record
 from training.maskrcnn.data.sampler import Draw
 from training.maskrcnn.hyperparameters import Hyperparameters
 
@@ -59,9 +53,8 @@ class TrainingPictures(Dataset[Picture]):
             max_side=self._hyperparameters.image_max_side,
         )
         is_mirrored = bool(random.random() < self._hyperparameters.flip_probability)
-        pixels = resize(decode(record), size)
         return Picture(
-            pixels=to_tensor(pixels[:, ::-1] if is_mirrored else pixels),
+            pixels=load(record, size, is_mirrored=is_mirrored),
             target=_make_target(record, size, is_mirrored, seed=int(random.integers(2**62))),
             image_id=record.image_id,
             file=str(record.file),
@@ -91,7 +84,7 @@ class EvaluationPictures:
         size = resized_size(
             (record.height, record.width), short_side=self._short_side, max_side=self._max_side
         )
-        return record, to_tensor(resize(decode(record), size))
+        return record, load(record, size)
 
 
 def _make_target(record: Record, size: tuple[int, int], is_mirrored: bool, *, seed: int) -> Target:

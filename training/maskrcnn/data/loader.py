@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import shutil
 import signal
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 
 from torch.utils.data import DataLoader
 
 from training.errors import JobFailed
 from training.maskrcnn.data.batch import Batch, collate
-from training.maskrcnn.data.coco import Record
 from training.maskrcnn.data.dataset import TrainingPictures
+from training.maskrcnn.data.records import Records
 from training.maskrcnn.data.sampler import StreamSampler
 from training.maskrcnn.hyperparameters import Hyperparameters
 
@@ -25,7 +25,7 @@ MIB = 2**20
 
 
 def load_batches(
-    records: Sequence[Record],
+    records: Records,
     hyperparameters: Hyperparameters,
     *,
     rank: int,
@@ -49,6 +49,7 @@ def load_batches(
         size=size,
         batch_size=hyperparameters.batch_size_per_gpu,
         position=position,
+        shards=records.groups() if hyperparameters.shuffle == "shards" else None,
     )
     return iter(
         DataLoader(
@@ -58,7 +59,7 @@ def load_batches(
             collate_fn=collate,
             prefetch_factor=PREFETCHED_BATCHES if workers else None,
             worker_init_fn=_ignore_signals,
-            # The records are shared with forked workers, not copied.
+            # Forked workers share the arrays of the records, whether they are mapped or not.
             multiprocessing_context="fork" if workers else None,
         )
     )

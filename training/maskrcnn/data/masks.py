@@ -10,9 +10,12 @@ from numpy.typing import NDArray
 from PIL import Image
 from pycocotools import mask as coco_mask
 
-from training.maskrcnn.data.coco import Outline
+from training.maskrcnn.data.record import Outline
 
 Mask = NDArray[np.uint8]
+
+FIFTHS = 5
+"""In a pixel: how finely pycocotools draws (`scale` in rleFrPoly of common/maskApi.c)."""
 
 
 def draw(
@@ -34,7 +37,7 @@ def draw(
     masks = np.zeros((len(outlines), *resized), np.uint8)
     for mask, outline in zip(masks, outlines, strict=True):
         if isinstance(outline, list):
-            mask[:] = _draw_polygons(outline, original, resized)
+            _draw_polygons(mask, outline, original)
         else:
             mask[:] = _resize(coco_mask.decode(to_rle(outline, original)), resized)
     return masks
@@ -50,13 +53,30 @@ def to_rle(outline: Outline, size: tuple[int, int]) -> dict[str, Any]:
     return rle
 
 
-def _draw_polygons(
-    polygons: list[list[float]], original: tuple[int, int], resized: tuple[int, int]
-) -> Mask:
-    scale = np.array([resized[1] / original[1], resized[0] / original[0]])
-    scaled = [(np.reshape(polygon, (-1, 2)) * scale).ravel().tolist() for polygon in polygons]
-    mask: Mask = coco_mask.decode(to_rle(scaled, resized))
-    return mask
+def _draw_polygons(mask: Mask, polygons: list[list[float]], original: tuple[int, int]) -> None:
+    """Draw scaled polygons, on no more of the mask than they reach: most objects are small."""
+    height, width = mask.shape
+    scale = np.array([width / original[1], height / original[0]])
+    # As pycocotools rounds them: its corners lie on fifths of a pixel.
+    scaled = [np.trunc(np.reshape(p, (-1, 2)) * scale * FIFTHS + 0.5) for p in polygons]
+    points = np.concatenate(scaled) / FIFTHS
+    left, top = np.maximum(np.floor(points.min(axis=0)), 0).astype(int).tolist()
+    # One more than the last pixel, which pycocotools may still touch.
+    right, bottom = (np.ceil(points.max(axis=0)).astype(int) + 1).tolist()
+    right, bottom = min(right, width), min(bottom, height)
+    if right <= left or bottom <= top:
+        return
+    corner = np.array([left, top]) * FIFTHS
+    moved = [_off_ties(polygon - corner).ravel().tolist() for polygon in scaled]
+    drawn = coco_mask.decode(to_rle(moved, (bottom - top, right - left)))
+    mask[top:bottom, left:right] = drawn
+
+
+def _off_ties(fifths: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return pixels that pycocotools, which adds a half and cuts, rounds to these whole fifths."""
+    off = np.where(fifths < 0, fifths - 0.75, fifths)
+    pixels: NDArray[np.float64] = off / FIFTHS
+    return pixels
 
 
 def _resize(mask: Mask, size: tuple[int, int]) -> Mask:

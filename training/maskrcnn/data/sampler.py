@@ -15,6 +15,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+SHARDS_TOGETHER = 8
+"""Their pictures are mixed: a global batch is to have some of each."""
+
 
 class Draw(NamedTuple):
     """One picture to load."""
@@ -29,15 +32,27 @@ class StreamSampler:
     """The batches of one rank, from a position of the stream on, without end."""
 
     def __init__(
-        self, *, pictures: int, seed: int, rank: int, size: int, batch_size: int, position: int = 0
+        self,
+        *,
+        pictures: int,
+        seed: int,
+        rank: int,
+        size: int,
+        batch_size: int,
+        position: int = 0,
+        shards: NDArray[np.int64] | None = None,
     ) -> None:
         """Args:
         pictures: How many pictures the data has.
         batch_size: Pictures of one rank in one step.
         position: Pictures that all ranks together have taken.
+        shards: (pictures,) the shard of each picture, from 0, to read few shards at a time; None
+            for an order without regard to them.
         """
         self._pictures = pictures
-        self._seed = seed
+        self._order = lru_cache(maxsize=2)(
+            lambda data_pass: _shuffle(np.random.default_rng([seed, data_pass]), pictures, shards)
+        )
         self._rank = rank
         self._size = size
         self._batch_size = batch_size
@@ -51,9 +66,20 @@ class StreamSampler:
 
     def _draw(self, position: int) -> Draw:
         data_pass, place = divmod(position, self._pictures)
-        return Draw(int(_order(self._seed, data_pass, self._pictures)[place]), data_pass)
+        return Draw(int(self._order(data_pass)[place]), data_pass)
 
 
-@lru_cache(maxsize=2)
-def _order(seed: int, data_pass: int, pictures: int) -> NDArray[np.int64]:
-    return np.random.default_rng([seed, data_pass]).permutation(pictures)
+def _shuffle(
+    random: np.random.Generator, pictures: int, shards: NDArray[np.int64] | None
+) -> NDArray[np.int64]:
+    """Return all pictures in a random order.
+
+    By shard: the shards in a random order, and the pictures of a few of them mixed.
+    """
+    if shards is None:
+        return random.permutation(pictures)
+    place_of_shard = random.permutation(int(shards.max(initial=0)) + 1)
+    order: NDArray[np.int64] = np.lexsort(
+        (random.random(pictures), place_of_shard[shards] // SHARDS_TOGETHER)
+    )
+    return order

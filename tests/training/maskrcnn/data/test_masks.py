@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from pycocotools import mask as coco_mask
 
 from training.maskrcnn.data.masks import draw
@@ -36,3 +38,18 @@ def test_run_lengths_compressed_or_not_draw_the_same() -> None:
 
 def test_no_outlines_give_no_masks() -> None:
     assert draw([], (20, 40), (10, 20)).shape == (0, 10, 20)
+
+
+@given(
+    st.lists(st.tuples(st.floats(-20, 60), st.floats(-12, 30)), min_size=3, max_size=9),
+    st.sampled_from([(20, 40), (33, 71), (9, 14)]),
+)
+def test_a_polygon_is_drawn_as_on_the_whole_picture(
+    points: list[tuple[float, float]], size: tuple[int, int]
+) -> None:
+    scale = np.array([size[1] / 40, size[0] / 20])
+    scaled = (np.array(points) * scale).ravel().tolist()
+    whole = coco_mask.decode(coco_mask.merge(coco_mask.frPyObjects([scaled], *size)))
+    (mask,) = draw([[[side for point in points for side in point]]], (20, 40), size)
+    # Of a slanting line that meets the middle between two pixels, rounding may decide.
+    assert (mask != whole).sum() <= 1

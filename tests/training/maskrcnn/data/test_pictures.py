@@ -1,14 +1,23 @@
 from __future__ import annotations
 
+from dataclasses import replace
+from io import BytesIO
 from pathlib import Path
+from tempfile import NamedTemporaryFile
 from typing import Any
 
 import numpy as np
 import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
 from PIL import Image
 
-from training.maskrcnn.data.coco import Record, read_split
-from training.maskrcnn.data.pictures import BrokenPicture, decode, resize, resized_size
+from training.maskrcnn.data.coco import read_split
+from training.maskrcnn.data.pictures import BrokenPicture, decode, load, resized_size
+from training.maskrcnn.data.record import Record, make_record
+from training.maskrcnn.data.store import LooseFiles
+from training.maskrcnn.data.table_builder import TableBuilder
 
 
 @pytest.fixture
@@ -46,6 +55,42 @@ def test_a_damaged_file_is_named(record: Record, content: bytes | None, reason: 
     assert f"image 1 ({record.file})" in str(broken.value)
 
 
+@pytest.mark.parametrize(
+    ("image", "picture_format", "reason"),
+    [
+        (Image.new("I;16", (40, 20), 40_000), "PNG", "more than 8 bits a value .* check --fix"),
+        (Image.new("F", (40, 20), 0.5), "TIFF", "more than 8 bits a value"),
+        (Image.new("RGB", (40, 20)), "EPS", "cannot identify"),
+    ],
+)
+def test_what_would_turn_white_or_start_another_program_is_refused(
+    record: Record, image: Image.Image, picture_format: str, reason: str
+) -> None:
+    image.save(record.file, format=picture_format)
+    with pytest.raises(BrokenPicture, match=reason):
+        decode(record)
+
+
+@given(st.integers(0, 400), st.binary(max_size=12))
+def test_a_damaged_png_is_a_broken_picture_or_decodes(place: int, noise: bytes) -> None:
+    buffer = BytesIO()
+    Image.fromarray(np.arange(40 * 20, dtype=np.uint8).reshape(20, 40)).save(buffer, format="PNG")
+    raw = buffer.getvalue()
+    with NamedTemporaryFile(suffix=".png") as file:
+        file.write(raw[:place] + noise + raw[place + len(noise) :])
+        file.flush()
+        try:
+            assert decode(record_of(Path(file.name))).mode == "RGB"
+        except BrokenPicture as broken:
+            assert file.name in str(broken)
+
+
+def record_of(file: Path) -> Record:
+    builder = TableBuilder()
+    builder.add_picture(1, file.name, (40, 20))
+    return make_record(builder.build({}, ()), 0, LooseFiles(file.parent))
+
+
 def test_a_missing_file_is_named(record: Record) -> None:
     Path(record.file).unlink()
     with pytest.raises(BrokenPicture, match="No such file"):
@@ -74,4 +119,49 @@ def test_resizing_keeps_the_sides_within_their_limits(
 
 
 def test_resizing_takes_height_before_width(record: Record) -> None:
-    assert resize(decode(record), (10, 30)).shape == (10, 30, 3)
+    assert load(record, (10, 30)).shape == (3, 10, 30)
+
+
+def noise_of(size: tuple[int, int]) -> Image.Image:
+    """Return a picture of blurred noise, by width and height."""
+    small = np.random.default_rng(0).integers(0, 255, (size[1] // 8, size[0] // 8, 3), np.uint8)
+    return Image.fromarray(small).resize(size, Image.Resampling.BICUBIC)
+
+
+@pytest.mark.parametrize("size", [(20, 40), (33, 66), (15, 30), (60, 80)])
+def test_pixels_are_those_of_pillow_within_a_level(record: Record, size: tuple[int, int]) -> None:
+    noise_of((40, 20)).save(record.file, quality=95)
+    expected = Image.open(record.file).resize(size[::-1], Image.Resampling.BILINEAR)
+    pixels = load(record, size).permute(1, 2, 0).numpy()
+    assert np.abs(pixels.astype(int) - np.asarray(expected)).max() <= (0 if size == (20, 40) else 1)
+
+
+def test_a_mirrored_picture_is_mirrored(record: Record) -> None:
+    noise_of((40, 20)).save(record.file)
+    assert torch.equal(load(record, (20, 40), is_mirrored=True), load(record, (20, 40)).flip(2))
+
+
+@pytest.mark.parametrize(("side", "decoded"), [(20, 40), (40, 80), (41, 160), (80, 160)])
+def test_a_much_larger_jpeg_is_decoded_at_a_part_of_its_size(
+    coco_set: Any, side: int, decoded: int
+) -> None:
+    record = read_split(coco_set.write([]), "train2017").records[0]
+    large = replace(record, width=160, height=160)
+    noise_of((160, 160)).save(record.file)
+    assert decode(large, (side, side)).width == decoded
+    whole = Image.open(record.file).resize((side, side), Image.Resampling.BILINEAR)
+    difference = load(large, (side, side)).permute(1, 2, 0).numpy() - np.asarray(whole, float)
+    assert np.abs(difference).mean() < 3
+
+
+def test_a_truncated_jpeg_is_broken_at_a_part_of_its_size_too(record: Record) -> None:
+    noise_of((160, 160)).save(record.file)
+    record.file.write_bytes(record.file.read_bytes()[:-800])
+    with pytest.raises(BrokenPicture, match="truncated"):
+        decode(replace(record, width=160, height=160), (10, 10))
+
+
+def test_a_picture_of_another_size_is_refused_at_a_part_of_its_size_too(record: Record) -> None:
+    noise_of((160, 320)).save(record.file)
+    with pytest.raises(BrokenPicture, match="is 160 x 320, annotated as 160 x 160"):
+        decode(replace(record, width=160, height=160), (10, 10))

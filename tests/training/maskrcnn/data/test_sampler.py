@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from itertools import islice
 
+import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -65,3 +66,41 @@ def test_orders_differ_by_pass_and_by_seed() -> None:
     stream = [draw.record for draw in draws(40, pictures=20)]
     assert stream[:20] != stream[20:]
     assert stream[:20] != [draw.record for draw in draws(20, pictures=20, seed=1)]
+
+
+def by_shard(count: int, *, shards: list[int], data_pass: int = 0, **changes: int) -> list[int]:
+    """Return the pictures that are drawn in one pass."""
+    sampler = StreamSampler(
+        pictures=len(shards),
+        seed=changes.get("seed", 0),
+        rank=0,
+        size=1,
+        batch_size=1,
+        position=data_pass * len(shards),
+        shards=np.array(shards),
+    )
+    return [draw.record for (draw,) in islice(sampler, count)]
+
+
+@given(st.integers(1, 40), st.integers(1, 30), st.integers(0, 3))
+def test_by_shard_each_pass_has_every_picture_once(
+    shards: int, pictures: int, data_pass: int
+) -> None:
+    order = by_shard(
+        pictures, shards=[number % shards for number in range(pictures)], data_pass=data_pass
+    )
+    assert sorted(order) == list(range(pictures))
+
+
+def test_by_shard_few_shards_are_read_at_a_time() -> None:
+    shards = [number // 50 for number in range(2000)]
+    order = by_shard(2000, shards=shards)
+    blocks = [
+        {shards[picture] for picture in order[begin : begin + 400]} for begin in range(0, 2000, 400)
+    ]
+    assert [len(block) for block in blocks] == [8] * 5
+    assert set.union(*blocks) == set(range(40))
+    # Mixed, and otherwise in the next pass.
+    assert len({shards[picture] for picture in order[:40]}) > 4
+    assert order != by_shard(2000, shards=shards, data_pass=1)
+    assert order == by_shard(2000, shards=shards)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+import os
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -19,8 +19,10 @@ from stacks.governance import govern, stack_options
 from stacks.nag import REPORT_ELSEWHERE, add_checks, refuse_violations
 from stacks.network import NetworkStack
 from stacks.notebook import NotebookStack
+from stacks.recorded_settings import record_settings
 from stacks.registry import RegistryStack
 from stacks.settings import Settings
+from stacks.settings.sources import context_of_cdk_json, context_of_cli, make_outdir
 from stacks.storage import StorageStack
 from training.errors import TrainingError
 
@@ -44,16 +46,16 @@ def build_app(
         UsageError: A context key or value is wrong.
     """
     # The CLI hands over cdk.json's context too; read here, it holds for `python app.py` as well.
-    defaults = json.loads(CDK_JSON.read_text(encoding="utf-8"))["context"]
+    above = {**context_of_cdk_json(CDK_JSON), **(context or {})}
+    settings = Settings.from_context({**above, **context_of_cli(os.environ)})
     app = App(
-        context={**defaults, **(context or {})},
+        context=above,
         outdir=outdir,
         post_cli_context=REPORT_ELSEWHERE,
         # It takes twice the time of everything else here. The tests put templates through it,
         # and those of each kind of setting through cfn-lint.
         builtin_cloud_formation_validation=False,
     )
-    settings = Settings.from_context(app.node.get_all_context())
     for_every_stack = stack_options(settings.general)
 
     network = NetworkStack(app, "NetworkStack", settings=settings, **for_every_stack)
@@ -78,6 +80,7 @@ def build_app(
     )
 
     govern(app, settings.general)
+    record_settings(app, settings)
     add_checks(app, accepted)
     return app
 
@@ -85,6 +88,7 @@ def build_app(
 def main() -> int:
     """Synthesize; return the exit code."""
     try:
+        make_outdir(os.environ)
         assembly = build_app().synth()
         refuse_violations(Path(assembly.directory))
     except TrainingError as error:

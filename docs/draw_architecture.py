@@ -7,145 +7,134 @@ a picture, and how it is called. Graphviz, as an npm package, lays it out.
 from __future__ import annotations
 
 import json
-import re
+import shutil
 import subprocess
 import sys
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from textwrap import wrap
 from typing import Any
 
 PROJECT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(PROJECT))
 
-from app import build_app
-from training.outputs import CONTRACTS
+from architecture_look import (  # noqa: E402
+    BELONGS,
+    COLOURS,
+    DATA,
+    ENCRYPTS,
+    HEADER,
+    OUT,
+    OUTPUTS,
+    RULE,
+    Line,
+    legend,
+)
+from architecture_model import Model, Resource  # noqa: E402
+
+from app import build_app  # noqa: E402
+from training.outputs import CONTRACTS  # noqa: E402
 
 PICTURE = Path(__file__).with_name("architecture.svg")
 
 SHOWN: Mapping[str, str] = {
+    "AWS::EC2::InternetGateway": "internet gateway",
     "AWS::EC2::Subnet": "{name}",
     "AWS::EC2::NatGateway": "NAT gateway",
-    "AWS::EC2::VPCEndpoint": "endpoint to {service}",
-    "AWS::EC2::FlowLog": "flow logs",
+    "AWS::EC2::VPCEndpoint": "{service} endpoint",
     "AWS::EC2::SecurityGroup": "security group:\\n{description}",
+    "AWS::Logs::LogGroup": "flow logs",
     "AWS::S3::Bucket": "S3: {name}",
     "AWS::EFS::FileSystem": "EFS",
     "AWS::FSx::FileSystem": "FSx for Lustre",
     "AWS::KMS::Key": "KMS key",
-    "AWS::IAM::Role": "role: {name}",
-    "AWS::ECR::Repository": "ECR: {name}",
+    "AWS::IAM::Role": "{role}",
+    "AWS::ECR::Repository": "ECR repositories",
     "AWS::SageMaker::NotebookInstance": "SageMaker notebook",
     "AWS::SageMaker::CodeRepository": "Git repository",
 }
 """Resource type to the text in its box."""
 
-COLOURS: Mapping[str, str] = {
-    "EC2": "#dbe9f6",
-    "S3": "#e2f0d9",
-    "EFS": "#e2f0d9",
-    "FSx": "#e2f0d9",
-    "KMS": "#f8e0e0",
-    "IAM": "#f8e0e0",
-    "ECR": "#fdebd0",
-    "SageMaker": "#e8def8",
+ROLES: Mapping[str, str] = {
+    "Access": "notebook role",
+    "FlowLogs": "flow-log role",
+    "Training": "training role",
 }
-"""Service to the colour of its boxes."""
+"""The construct that a role is in, to what the role is called."""
 
-ARROWS: Mapping[tuple[str, str], str] = {
-    ("AWS::EC2::NatGateway", "SubnetId"): "in",
-    ("AWS::EFS::MountTarget", "SubnetId"): "mount target",
-    ("AWS::FSx::FileSystem", "SubnetIds"): "in",
-    ("AWS::FSx::DataRepositoryAssociation", "DataRepositoryPath"): "mirrors",
-    ("AWS::S3::Bucket", "LoggingConfiguration"): "access log",
-    ("AWS::SageMaker::NotebookInstance", "RoleArn"): "acts as",
-    ("AWS::SageMaker::NotebookInstance", "SubnetId"): "in",
-    ("AWS::SageMaker::NotebookInstance", "SecurityGroupIds"): "member of",
-    ("AWS::SageMaker::NotebookInstance", "DefaultCodeRepository"): "clones",
+ARROWS: Mapping[tuple[str, str], Line] = {
+    ("AWS::EC2::NatGateway", "SubnetId"): BELONGS,
+    ("AWS::EFS::MountTarget", "SubnetId"): BELONGS,
+    ("AWS::EFS::MountTarget", "SecurityGroups"): BELONGS,
+    ("AWS::FSx::FileSystem", "SubnetIds"): BELONGS,
+    ("AWS::FSx::FileSystem", "SecurityGroupIds"): BELONGS,
+    ("AWS::FSx::DataRepositoryAssociation", "DataRepositoryPath"): DATA,
+    ("AWS::S3::Bucket", "LoggingConfiguration"): DATA,
+    ("AWS::SageMaker::NotebookInstance", "RoleArn"): BELONGS,
+    ("AWS::SageMaker::NotebookInstance", "SubnetId"): BELONGS,
+    ("AWS::SageMaker::NotebookInstance", "SecurityGroupIds"): BELONGS,
+    ("AWS::SageMaker::NotebookInstance", "DefaultCodeRepository"): DATA,
+    ("AWS::SageMaker::NotebookInstanceLifecycleConfig", "OnStart"): DATA,
+    ("AWS::IAM::ManagedPolicy", "PolicyDocument"): DATA,
+    ("AWS::EC2::FlowLog", "LogGroupName"): DATA,
 }
 """Resource type and property to what its reference means."""
+
+ENCRYPTED_BY: Mapping[str, str] = {
+    "AWS::EFS::FileSystem": "KmsKeyId",
+    "AWS::FSx::FileSystem": "KmsKeyId",
+    "AWS::S3::Bucket": "BucketEncryption",
+    "AWS::Logs::LogGroup": "KmsKeyId",
+    "AWS::ECR::Repository": "EncryptionConfiguration",
+    "AWS::SageMaker::NotebookInstance": "KmsKeyId",
+}
+"""Resource type to the property that names its key."""
 
 THROUGH: Mapping[str, str] = {
     "AWS::EFS::MountTarget": "FileSystemId",
     "AWS::FSx::DataRepositoryAssociation": "FileSystemId",
+    "AWS::IAM::ManagedPolicy": "Roles",
+    "AWS::EC2::FlowLog": "DeliverLogsPermissionArn",
 }
 """A type that is drawn as an arrow only, to the property that says from where."""
 
+REACHED: Mapping[str, tuple[str, ...]] = {
+    "AWS::SageMaker::NotebookInstanceLifecycleConfig": (
+        "AWS::EFS::FileSystem",
+        "AWS::FSx::FileSystem",
+    ),
+    "AWS::IAM::ManagedPolicy": ("AWS::S3::Bucket", "AWS::ECR::Repository"),
+}
+"""What of all that such a type refers to is worth an arrow."""
+
+READ = frozenset(contract.STACK for contract in CONTRACTS)
+"""Stacks whose outputs the launcher reads."""
+
+JOBS = "training jobs"
+LAUNCHER = "launcher"
+
 
 @dataclass(frozen=True)
-class Resource:
-    """One resource of one template."""
+class Arrow:
+    """One reference that is drawn."""
 
-    stack: str
-    logical_id: str
-    type: str
-    path: str
-    properties: Mapping[str, Any]
-
-    @property
-    def name(self) -> str:
-        """The construct's own name: `PrivateSubnet1` is `private subnet`."""
-        kind = self.type.rsplit("::", 1)[-1]
-        parts = [part for part in self.path.split("/") if part not in ("Resource", kind)]
-        return " ".join(re.findall(r"[A-Z][a-z]*\d*", parts[-1].rstrip("0123456789"))).lower()
-
-    @property
-    def box(self) -> str:
-        """Resources with the same text share a box."""
-        text = SHOWN[self.type].format(
-            name=self.name,
-            service=_service(self.properties.get("ServiceName", "")),
-            description=self.properties.get("GroupDescription", ""),
-        )
-        return f"{self.stack}: {text}"
+    tail: str
+    head: str
+    line: Line
+    label: str = ""
 
 
-class Model:
-    """All resources, and how to follow a reference, across stacks too."""
-
-    def __init__(self, assembly: Path) -> None:
-        self._templates = {
-            file.name.removesuffix(".template.json"): json.loads(file.read_text("utf-8"))
-            for file in sorted(assembly.glob("*.template.json"))
-        }
-        paths = dict(_paths(assembly))
-        self.resources = {
-            (stack, logical_id): Resource(
-                stack,
-                logical_id,
-                resource["Type"],
-                paths[logical_id],
-                resource.get("Properties", {}),
-            )
-            for stack, template in self._templates.items()
-            for logical_id, resource in template["Resources"].items()
-        }
-
-    def targets(self, stack: str, value: Any) -> Iterator[Resource]:
-        """Yield the resources that a property's value refers to."""
-        if isinstance(value, list):
-            for item in value:
-                yield from self.targets(stack, item)
-        elif isinstance(value, Mapping):
-            for function, argument in value.items():
-                yield from self._of_function(stack, function, argument)
-
-    def _of_function(self, stack: str, function: str, argument: Any) -> Iterator[Resource]:
-        if function == "Ref":
-            found = self.resources.get((stack, argument))
-        elif function == "Fn::GetAtt":
-            found = self.resources.get((stack, argument[0]))
-        elif function == "Fn::GetStackOutput":
-            producer = argument["StackName"]
-            output = self._templates[producer]["Outputs"][argument["OutputName"]]
-            yield from self.targets(producer, output["Value"])
-            return
-        else:
-            yield from self.targets(stack, argument)
-            return
-        if found:
-            yield found
+def box_of(resource: Resource) -> str:
+    """Return the name of its box; resources with the same text share one."""
+    text = SHOWN[resource.type].format(
+        name=resource.name,
+        role=ROLES.get(resource.path.split("/")[2], "role"),
+        service=_service(resource.properties.get("ServiceName", "")),
+        description="\\n".join(wrap(resource.properties.get("GroupDescription", ""), 15)),
+    )
+    return f"{resource.stack}: {text}"
 
 
 def draw() -> str:
@@ -154,12 +143,11 @@ def draw() -> str:
         build_app(outdir=folder).synth()
         model = Model(Path(folder))
     lines = [
-        'digraph { rankdir=LR; fontname="Helvetica"; compound=true; nodesep=0.2; ranksep=0.9;',
-        'node [shape=box, style="filled,rounded", fontname="Helvetica", fontsize=11];',
-        'edge [fontname="Helvetica", fontsize=9, color="#555555", fontcolor="#333333"];',
+        *HEADER,
         *_boxes(model),
-        *_joined(_arrows(model)),
-        *_contract(model),
+        *_of_jobs(),
+        *_joined([*_references(model), *_rules(model), *_ways_out(model), *_uses(model)]),
+        *legend(bottom="RegistryStack: KMS key"),
         "}",
     ]
     return "\n".join(lines)
@@ -170,104 +158,149 @@ def _boxes(model: Model) -> Iterator[str]:
     colours: dict[str, str] = {}
     for resource in model.resources.values():
         if resource.type in SHOWN:
+            box = box_of(resource)
             boxes = counts.setdefault(resource.stack, {})
-            boxes[resource.box] = boxes.get(resource.box, 0) + 1
-            colours[resource.box] = COLOURS[resource.type.split("::")[1]]
+            boxes[box] = boxes.get(box, 0) + 1
+            colours[box] = COLOURS[resource.type.split("::")[1]]
     for stack, boxes in counts.items():
+        outputs = f"  {OUTPUTS}" if stack in READ else ""
         yield (
-            f'subgraph "cluster_{stack}" {{ label="{stack}"; style="rounded"; color="#999999"; '
-            "fontsize=14;"
+            f'subgraph "cluster_{stack}" {{ label=<<B>{stack}</B>{outputs}>; '
+            'style="filled,rounded"; color="#999999"; fillcolor="#f7f7f7"; fontsize=16; margin=10;'
         )
         for box, count in boxes.items():
-            text = box.removeprefix(f"{stack}: ") + (f" × {count}" if count > 1 else "")
+            text = box.removeprefix(f"{stack}: ") + (f" \u00d7 {count}" if count > 1 else "")
             yield f'"{box}" [label="{text}", fillcolor="{colours[box]}"];'
         yield "}"
 
 
-@dataclass(frozen=True)
-class Arrow:
-    """One reference that is drawn."""
-
-    tail: str
-    head: str
-    label: str
-    style: str = ""
-
-
 def _joined(arrows: Iterable[Arrow]) -> Iterator[str]:
     """Draw one arrow for all between two boxes, and a double one where both ways are alike."""
-    labels: dict[tuple[str, str, str], list[str]] = {}
+    labels: dict[tuple[str, str, Line], list[str]] = {}
     for arrow in arrows:
-        here = labels.setdefault((arrow.tail, arrow.head, arrow.style), [])
-        if arrow.label not in here:
+        here = labels.setdefault((arrow.tail, arrow.head, arrow.line), [])
+        if arrow.label and arrow.label not in here:
             here.append(arrow.label)
-    for (tail, head, style), texts in sorted(labels.items()):
-        both = tail != head and labels.get((head, tail, style)) == texts
+    for (tail, head, line), texts in labels.items():
+        both = tail != head and labels.get((head, tail, line)) == texts
         if both and tail > head:
             continue
-        direction = "dir=both, " if both else ""
-        yield f'"{tail}" -> "{head}" [{direction}label="{", ".join(texts)}", {style}];'
+        direction = "dir=both, " if both else "dir=back, " if line.upward else ""
+        ends = (head, tail) if line.upward else (tail, head)
+        label = f'label="{", ".join(texts)}", ' if texts else ""
+        yield f'"{ends[0]}" -> "{ends[1]}" [{direction}{label}{line.attributes}];'
 
 
-def _arrows(model: Model) -> Iterator[Arrow]:
+def _references(model: Model) -> Iterator[Arrow]:
     for resource in model.resources.values():
-        if resource.type == "AWS::EC2::SecurityGroupIngress":
-            yield from _rule(model, resource)
-        origin = resource
-        if resource.type in THROUGH:
-            owner = resource.properties[THROUGH[resource.type]]
-            origin = next(model.targets(resource.stack, owner), resource)
+        origin = _origin(model, resource)
         if origin.type not in SHOWN:
             continue
-        for (type_, property_), label in ARROWS.items():
+        for (type_, property_), line in ARROWS.items():
             if resource.type == type_:
                 for target in model.targets(resource.stack, resource.properties.get(property_)):
-                    yield Arrow(origin.box, target.box, label)
+                    if target.type in REACHED.get(resource.type, SHOWN):
+                        yield Arrow(box_of(origin), box_of(target), line)
+        if resource.type in ENCRYPTED_BY:
+            value = resource.properties.get(ENCRYPTED_BY[resource.type])
+            for key in model.targets(resource.stack, value):
+                yield Arrow(box_of(key), box_of(resource), ENCRYPTS)
 
 
-def _rule(model: Model, rule: Resource) -> Iterator[Arrow]:
-    properties = rule.properties
-    sources = model.targets(rule.stack, properties.get("SourceSecurityGroupId"))
-    groups = model.targets(rule.stack, properties["GroupId"])
-    for source, group in zip(sources, groups, strict=False):
-        low, high = properties.get("FromPort"), properties.get("ToPort")
-        ports = "all ports" if low is None else str(low) if low == high else f"{low}–{high}"
-        yield Arrow(source.box, group.box, ports, 'style=dashed, color="#aa3333"')
-
-
-def _paths(assembly: Path) -> Iterator[tuple[str, str]]:
-    """Yield logical id and construct path of every resource."""
-    for file in assembly.glob("*.metadata.json"):
-        for path, entries in json.loads(file.read_text("utf-8")).items():
-            for entry in entries:
-                if entry["type"] == "aws:cdk:logicalId":
-                    yield entry["data"], path
-
-
-def _contract(model: Model) -> Iterator[str]:
-    yield (
-        '"training" [label="training/\\npython -m training.launch\\nreads the outputs of each stack", shape=box, '
-        'style="filled,bold", fillcolor="#ffffff"];'
-    )
-    for contract in CONTRACTS:
-        first = next(
-            (
-                r.box
-                for r in model.resources.values()
-                if r.stack == contract.STACK and r.type in SHOWN
-            ),
-            None,
+def _origin(model: Model, resource: Resource) -> Resource:
+    """Return where the arrows of a resource begin that has no box of its own."""
+    if resource.type == "AWS::SageMaker::NotebookInstanceLifecycleConfig":
+        return next(
+            each
+            for each in model.resources.values()
+            if each.type == "AWS::SageMaker::NotebookInstance"
+            and resource in model.targets(each.stack, each.properties["LifecycleConfigName"])
         )
-        if first:
-            yield (
-                f'"{first}" -> "training" [ltail="cluster_{contract.STACK}", '
-                'color="#3355aa", penwidth=2];'
-            )
+    if resource.type in THROUGH:
+        owner = resource.properties[THROUGH[resource.type]]
+        return next(model.targets(resource.stack, owner), resource)
+    return resource
+
+
+def _rules(model: Model) -> Iterator[Arrow]:
+    for rule in model.resources.values():
+        if rule.type != "AWS::EC2::SecurityGroupIngress":
+            continue
+        sources = model.targets(rule.stack, rule.properties.get("SourceSecurityGroupId"))
+        groups = model.targets(rule.stack, rule.properties["GroupId"])
+        for source, group in zip(sources, groups, strict=False):
+            low, high = rule.properties.get("FromPort"), rule.properties.get("ToPort")
+            ports = "all" if low is None else str(low) if low == high else f"{low}\u2013{high}"
+            # Members of one group reach each other by the same ports, or all: the loop says enough.
+            label = "" if source == group else ports
+            yield Arrow(box_of(source), box_of(group), RULE, label)
+
+
+def _ways_out(model: Model) -> Iterator[Arrow]:
+    """Yield where the routes of each subnet lead, and from the internet gateway out."""
+    for resource in model.resources.values():
+        if resource.type == "AWS::EC2::Route":
+            tables = model.targets(resource.stack, resource.properties["RouteTableId"])
+            ways = [resource.properties.get(key) for key in ("NatGatewayId", "GatewayId")]
+            ends = list(model.targets(resource.stack, ways))
+        elif resource.type == "AWS::EC2::VPCEndpoint":
+            tables = model.targets(resource.stack, resource.properties.get("RouteTableIds"))
+            ends = [resource]
+        else:
+            continue
+        for table in tables:
+            for subnet in _subnets_of(model, table):
+                yield from (Arrow(box_of(subnet), box_of(end), OUT) for end in ends)
+
+
+def _subnets_of(model: Model, table: Resource) -> Iterator[Resource]:
+    for resource in model.resources.values():
+        if resource.type == "AWS::EC2::SubnetRouteTableAssociation" and table in model.targets(
+            resource.stack, resource.properties["RouteTableId"]
+        ):
+            yield from model.targets(resource.stack, resource.properties["SubnetId"])
+
+
+def _of_jobs() -> Iterator[str]:
+    yield (
+        f'"{JOBS}" [label="training jobs\\nof SageMaker", fillcolor="{COLOURS["SageMaker"]}", '
+        'style="filled,rounded,dashed"];'
+    )
+    yield (
+        f'"{LAUNCHER}" [label=<{OUTPUTS}<BR/>python -m training.launch>, fillcolor="#ffffff", '
+        'style="filled,bold"];'
+    )
+    yield '"internet" [shape=ellipse, fillcolor="#ffffff"];'
+
+
+def _uses(model: Model) -> Iterator[Arrow]:
+    """Yield what a job is given: it is in no template, the outputs name what it gets."""
+    group, role, shared, fast = (
+        box_of(found)
+        for found in (
+            _output(model, "NetworkStack", "TrainingSecurityGroupId"),
+            _output(model, "StorageStack", "TrainingRoleArn"),
+            _output(model, "StorageStack", "EfsId"),
+            _output(model, "StorageStack", "FsxId"),
+        )
+    )
+    yield Arrow(LAUNCHER, JOBS, BELONGS, "starts")
+    yield Arrow(JOBS, role, BELONGS)
+    yield Arrow(JOBS, group, BELONGS)
+    yield Arrow(JOBS, shared, DATA)
+    yield Arrow(JOBS, fast, DATA)
+    for resource in model.resources.values():
+        if resource.type == "AWS::EC2::InternetGateway":
+            yield Arrow(box_of(resource), "internet", OUT)
+
+
+def _output(model: Model, stack: str, name: str) -> Resource:
+    return next(model.targets(stack, model.outputs(stack)[name]["Value"]))
 
 
 def _service(name: Any) -> str:
-    text = json.dumps(name)
-    return text.strip('"}]').rsplit(".", 1)[-1].rsplit('"', 1)[-1]
+    text = json.dumps(name).strip('"}]').rsplit(".", 1)[-1].rsplit('"', 1)[-1]
+    return text.upper() if len(text) <= 3 else text
 
 
 def render(graph: str) -> str:
@@ -279,7 +312,7 @@ def render(graph: str) -> str:
         "process.stdout.write(viz.renderString(readFileSync(0, 'utf-8'), {format: 'svg'}));"
     )
     done = subprocess.run(
-        ["node", "--input-type=module", "-e", script],
+        [shutil.which("node") or "node", "--input-type=module", "-e", script],
         cwd=PROJECT,
         input=graph,
         capture_output=True,

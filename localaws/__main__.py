@@ -45,11 +45,11 @@ def start(
         if discard:
             process.discard(directory)
         server = process.start(directory, port)
-        log.print('Local AWS is ready. Use it: eval "$(python -m localaws env)"')
+        log.print(f'Local AWS is ready. Use it: eval "$({directory.command("env")})"')
     elif discard:
         raise UsageError(
             f"--discard: a local AWS runs in {directory.root}. Stop it first: "
-            "python -m localaws stop --discard"
+            + directory.command("stop --discard")
         )
     else:
         log.print("Local AWS is already running.")
@@ -69,9 +69,11 @@ def stop(
 ) -> None:
     """Stop the local AWS of a state directory."""
     directory = _directory(state_dir)
-    stopped = process.stop(directory)
     if discard:
+        stopped = process.end(directory)
         process.discard(directory)
+    else:
+        stopped = process.stop(directory)
     what = "stopped" if stopped else "was not running"
     log.print(f"Local AWS {what}; its state is {'thrown away' if discard else 'kept'}.")
 
@@ -106,7 +108,9 @@ def env(
     directory = _directory(state_dir)
     server = process.find(directory)
     if server is None:
-        raise AwsError(f"no local AWS runs in {directory.root}. Start it: python -m localaws start")
+        raise AwsError(
+            f"no local AWS runs in {directory.root}. Start it: {directory.command('start')}"
+        )
     values = variables(server.endpoint, directory.file_systems, region)
     if output is Format.JSON:
         print_json(values)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,6 +16,13 @@ class StateDirectory:
     """The folder of one local AWS; two servers never share one."""
 
     root: Path
+
+    def command(self, arguments: str) -> str:
+        """Return a `python -m localaws` command for this folder, as a shell takes it."""
+        here = (
+            "" if self.root == DEFAULT_STATE_DIR else f" --state-dir {shlex.quote(str(self.root))}"
+        )
+        return f"python -m localaws {arguments}{here}"
 
     @property
     def record(self) -> Path:

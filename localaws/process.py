@@ -114,6 +114,8 @@ def _clean_environment() -> dict[str, str]:
         "PYTHONUNBUFFERED": "1",
         # `cdk bootstrap` attaches policies of AWS.
         "MOTO_IAM_LOAD_MANAGED_POLICIES": "true",
+        # 1,300 of them a region would fill the state, and nobody asks for one.
+        "MOTO_EC2_LOAD_DEFAULT_AMIS": "false",
         # No web page may talk to it.
         "MOTO_DISABLE_GLOBAL_CORS": "true",
     }
@@ -174,9 +176,29 @@ def stop(directory: StateDirectory) -> bool:
     return True
 
 
+def end(directory: StateDirectory) -> bool:
+    """Stop the server, which saves nothing; return whether one ran."""
+    server = find(directory)
+    # A server without its record leaves without saving (localaws/server.py).
+    directory.record.unlink(missing_ok=True)
+    if server is None:
+        return False
+    process = psutil.Process(server.pid)
+    process.send_signal(signal.SIGTERM)
+    try:
+        process.wait(STOP_TIMEOUT_S)
+    except psutil.TimeoutExpired:
+        process.kill()
+        process.wait()
+    return True
+
+
 def discard(directory: StateDirectory) -> None:
     """Throw away the state and the file systems of a server that does not run."""
-    for path in (directory.backends, directory.log, directory.record, directory.lock):
-        path.unlink(missing_ok=True)
-    if directory.file_systems.exists():
-        shutil.rmtree(directory.file_systems)
+    halves = [path.with_suffix(".new") for path in (directory.backends, directory.record)]
+    whole = [directory.backends, directory.log, directory.record, directory.lock]
+    for path in (*halves, *whole, directory.file_systems):
+        if path.is_dir():
+            shutil.rmtree(path)
+        else:
+            path.unlink(missing_ok=True)

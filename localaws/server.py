@@ -75,6 +75,9 @@ def serve(directory: StateDirectory, port: int) -> None:
                 # The folder was removed: no command could find this process, or stop it, again.
                 return
         gateway.close(PATIENCE_S)
+        if not directory.record.exists():
+            # Stopped for good, which takes the record away first: nothing is to be kept.
+            return
         state.save(directory.backends)
         # Last: `localaws stop` takes a record that is still there for a state that was not saved.
         directory.record.unlink(missing_ok=True)

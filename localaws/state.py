@@ -13,6 +13,7 @@ import weakref
 from collections import OrderedDict, defaultdict
 from importlib.metadata import version
 from pathlib import Path
+from types import GeneratorType
 from typing import Any
 
 import cloudpickle
@@ -28,9 +29,10 @@ from moto import backends
 from moto.core.base_backend import BackendDict
 from moto.s3.models import s3_backends
 
+from localaws.folders import StateDirectory
 from training.errors import UsageError
 
-FORMAT = 2
+FORMAT = 3
 """Raise it whenever an object that is kept here gets or loses an attribute: old ones lack it."""
 
 Backends = dict[str, dict[str, dict[str, Any]]]
@@ -46,12 +48,16 @@ _PLAIN_DICTS = (dict, defaultdict, OrderedDict)
 
 
 class _Pickler(cloudpickle.Pickler):  # type: ignore[misc]
-    """Takes what moto's objects hold beside data: lambdas (cloudpickle's own), locks, keys."""
+    """Takes what moto's objects hold beside data: lambdas (cloudpickle's own), locks, keys,
+    generators."""
 
     def reducer_override(self, value: Any) -> Any:
         if make := _LOCKS.get(type(value)):
             # Nobody holds one: the server has no request left.
             return make, ()
+        if isinstance(value, GeneratorType):
+            # The rest of a list that moto hands out page by page (Resource Groups Tagging API).
+            return iter, (list(value),)
         if isinstance(value, weakref.ref):
             return weakref.ref, (value(),)
         if isinstance(value, PrivateKey):
@@ -107,7 +113,7 @@ def save(path: Path) -> None:
             file.flush()
             os.fsync(file.fileno())
         aside.replace(path)
-    except OSError:
+    except Exception:
         # Half a state would keep a full disk full.
         aside.unlink(missing_ok=True)
         raise
@@ -121,7 +127,8 @@ def load(path: Path) -> None:
     """
     if not path.exists():
         return
-    remedy = "Start again without it: python -m localaws start --discard"
+    again = StateDirectory(path.parent).command("start --discard")
+    remedy = f"Start again without it: {again}"
     try:
         with path.open("rb") as file:
             # The file is as trustworthy as the code beside it: the user's own, in the user's tree.

@@ -15,12 +15,12 @@ from moto.ec2.exceptions import EC2ClientError, InvalidParameter
 from moto.ec2.models.vpcs import VPCEndPoint
 from moto.ec2.responses import EC2Response
 
-from localaws.security_group_rules import RuleBackend
+from localaws.network_dependencies import DependencyBackend
 
 Request = dict[str, Any]
 
 
-class EndpointBackend(RuleBackend):
+class EndpointBackend(DependencyBackend):
     """EC2's state in one region."""
 
     @property

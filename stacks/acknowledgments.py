@@ -128,9 +128,23 @@ ACCEPTED: tuple[AcceptedFinding, ...] = (
                 "Lists know no resource; of metrics a condition names the namespace.",
             ),
             ("arn:…:logs:…:log-group:/aws/sagemaker/*", "SageMaker names its log groups."),
-            ("arn:…:ec2:…:network-interface/*", "EC2 names them; a condition names the VPC."),
+            (
+                "arn:…:ec2:…:network-interface/*",
+                "EC2 names them; a condition names the VPC, or that of the subnet of a new one.",
+            ),
             ("arn:…:ec2:…:*:security-group/*", "What a job names; a condition names the VPC."),
             ("arn:…:ec2:…:*:subnet/*", "What a job names; a condition names the VPC."),
+        )
+    ),
+    *(
+        AcceptedFinding(
+            path="NotebookStack/Access/Data/Resource",
+            rule=f"AwsSolutions-IAM5[Resource::{resource}]",
+            reason=reason,
+        )
+        for resource, reason in (
+            ("*", "FSx knows no resource for its lists."),
+            ("arn:…:fsx:…:task/*", "FSx names the tasks."),
         )
     ),
     *(
@@ -142,7 +156,10 @@ ACCEPTED: tuple[AcceptedFinding, ...] = (
         for resource, reason in (
             ("*", "Lists of jobs, quotas and prices know no resource."),
             ("arn:…:cloudformation:…:stack/…/*", "A stack's ARN ends in an id that AWS makes."),
-            ("arn:…:sagemaker:…:training-job/*", "Jobs get their names when they are launched."),
+            (
+                "arn:…:sagemaker:…:training-job/*",
+                "Jobs are named at launch; a condition names the project.",
+            ),
             ("arn:…:logs:…:log-group:/aws/sagemaker/TrainingJobs:*", "Streams of one log group."),
         )
     ),

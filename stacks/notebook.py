@@ -47,12 +47,13 @@ class NotebookStack(Stack):
             stack_options: Of `aws_cdk.Stack`.
         """
         super().__init__(scope, construct_id, **stack_options)
-        name = settings.notebook.name_for(settings.general.project)
+        name = settings.notebook.name
         source = NotebookSource(self, "Source")
         access = NotebookRole(
             self,
             "Access",
             notebook_name=name,
+            project=settings.general.project,
             bucket=storage.bucket,
             prefix=storage.prefix,
             training_role=storage.training_role,
@@ -60,7 +61,7 @@ class NotebookStack(Stack):
             stack_names=[contract.STACK for contract in CONTRACTS],
             source=source.may_read(),
             shared=storage.shared.file_system,
-            lustre=storage.fast is not None,
+            lustre_id=storage.fast.file_system_id if storage.fast else None,
             is_root_on_shared=settings.efs.root_access == "iam",
             git_secret_arn=settings.notebook.git_secret_arn,
         )
@@ -98,7 +99,7 @@ def _git(settings: NotebookSettings) -> GitRepository | None:
 def _on_start(
     name: str, settings: Settings, source: NotebookSource, storage: StorageOutputs
 ) -> OnStartValues:
-    wheels = settings.notebook.wheels
+    wheels = settings.notebook_wheels
     return OnStartValues(
         notebook_name=name,
         region=Aws.REGION,

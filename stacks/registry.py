@@ -29,7 +29,7 @@ class RegistryStack(Stack):
             "Key",
             description="Encrypts the training images",
             enable_key_rotation=True,
-            removal_policy=RemovalPolicy.RETAIN,
+            removal_policy=RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
         )
         write_outputs(
             self,

@@ -2,11 +2,12 @@
 
 `lock` writes requirements-notebook.txt anew: all that the launcher and a Jupyter kernel need, each
 at one version and with the hash of its file. Run it after a change of requirements.txt.
-`wheels` downloads those files, for a notebook that cannot reach PyPI (docs/guide.md).
+`wheels` downloads those files, for a notebook that cannot reach PyPI (docs/infrastructure.md).
 """
 
 from __future__ import annotations
 
+import argparse
 import json
 import re
 import subprocess
@@ -96,16 +97,24 @@ def _pip(*arguments: str) -> None:
     subprocess.run([sys.executable, "-m", "pip", *arguments, "--quiet"], check=True)
 
 
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m toolchain.notebook", description="The Python packages of the notebook."
+    )
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    commands.add_parser("lock", help=f"write {LOCK.name} anew, from requirements.txt")
+    into = commands.add_parser("wheels", help=f"download the files that {LOCK.name} names")
+    into.add_argument("folder", type=Path, metavar="FOLDER", help="where to; made if missing")
+    return parser
+
+
 def main(arguments: Sequence[str]) -> int:
+    given = _parser().parse_args(arguments)
     try:
-        match list(arguments):
-            case ["lock"]:
-                lock()
-            case ["wheels", folder]:
-                wheels(Path(folder))
-            case _:
-                sys.stderr.write("usage: python -m toolchain.notebook lock | wheels FOLDER\n")
-                return 2
+        if given.command == "lock":
+            lock()
+        else:
+            wheels(given.folder)
     except subprocess.CalledProcessError as error:
         sys.stderr.write(f"error: pip ended with {error.returncode}; what it said is above\n")
         return 1

@@ -16,7 +16,7 @@ from typing import Annotated, Any, NoReturn, TextIO
 
 import typer
 from rich.console import Console
-from rich.markup import escape
+from rich.text import Text
 
 from training.errors import ExitCode, JobFailed, TrainingError, UsageError
 
@@ -36,10 +36,19 @@ class _LogConsole(Console):
 # Some callers set it to 0, for which rich would print nothing at all.
 _WIDTH = None if os.environ.get("COLUMNS", "").strip() != "0" else 80
 
-log = _LogConsole(stderr=True, highlight=False, soft_wrap=True, width=_WIDTH)
+# Texts are shown as they are: in an ARN, `:secret:` would become a picture, and `[a]` would vanish.
+_PLAIN: dict[str, Any] = {
+    "highlight": False,
+    "emoji": False,
+    "markup": False,
+    "soft_wrap": True,
+    "width": _WIDTH,
+}
+
+log = _LogConsole(stderr=True, **_PLAIN)
 """Progress and messages."""
 
-result = _ResultConsole(highlight=False, soft_wrap=True, width=_WIDTH)
+result = _ResultConsole(**_PLAIN)
 """What was asked for, as text."""
 
 
@@ -79,7 +88,7 @@ def print_json(value: Any) -> None:
 def show_error(error: TrainingError) -> None:
     """Print an error as its message alone, to stderr."""
     colour = "red" if error.label == "error" else "yellow"
-    log.print(f"[bold {colour}]{error.label}:[/] {escape(str(error))}")
+    log.print(Text.assemble((f"{error.label}:", f"bold {colour}"), f" {error}"))
 
 
 def run(app: typer.Typer) -> NoReturn:

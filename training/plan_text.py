@@ -17,13 +17,15 @@ _COLOURS = {"error": "red", "warning": "yellow", "info": "blue"}
 
 def show_plan(plan: Plan, findings: Sequence[Finding], console: Console) -> None:
     """Print what would be sent, what it costs and what the checks found."""
-    console.print(f"[bold]{escape(plan.job_name)}[/]  {plan.algorithm} on {plan.platform}")
+    console.print(
+        f"[bold]{escape(plan.job_name)}[/]  {plan.algorithm} on {plan.platform}", markup=True
+    )
     for key, value in plan.request.to_json().items():
-        console.print(f"  [dim]{key}[/]: {escape(_text(value))}")
-    console.print(f"  [dim]cost[/]: {escape(cost_text(plan.cost))}")
+        console.print(f"  [dim]{key}[/]: {escape(_text(value))}", markup=True)
+    console.print(f"  [dim]cost[/]: {escape(cost_text(plan.cost))}", markup=True)
     for finding in findings:
         colour = _COLOURS[finding.severity]
-        console.print(f"  [{colour}]{finding.severity}[/] {escape(finding.to_line())}")
+        console.print(f"  [{colour}]{finding.severity}[/] {escape(finding.to_line())}", markup=True)
 
 
 def cost_text(cost: Cost) -> str:

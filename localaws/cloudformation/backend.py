@@ -28,8 +28,9 @@ from localaws.cloudformation.deployment import (
     order_of,
 )
 from localaws.cloudformation.drift import DriftDetections
+from localaws.cloudformation.exports import ExportInUse, publish, refuse_if_used
 from localaws.cloudformation.stack import LocalStack
-from localaws.cloudformation.template import check_types, creation_order, imports
+from localaws.cloudformation.template import check_types, creation_order
 
 _one_at_a_time = threading.RLock()
 """Deploying two stacks at once would read exports while they are written."""
@@ -94,12 +95,16 @@ class StackBackend(CloudFormationBackend):
             self._make(stack)
             return stack
 
+    def _made(self) -> list[LocalStack]:
+        """Return the stacks, without the empty ones of change sets."""
+        return [stack for stack in self.stacks.values() if isinstance(stack, LocalStack)]
+
     def _make(self, stack: LocalStack) -> None:
         stack.set_status("CREATE_IN_PROGRESS", "User Initiated")
         deployment = Deployment(stack)
         try:
             deployment.run()
-            self._publish(stack)
+            publish(stack, self.exports, self._made())
         except ResourceFailed as error:
             stack.set_status("ROLLBACK_IN_PROGRESS", f"{error}. Rollback requested by user.")
             whole = deployment.roll_back()
@@ -141,7 +146,7 @@ class StackBackend(CloudFormationBackend):
         deployment = Deployment(stack)
         try:
             deployment.run()
-            self._publish(stack)
+            publish(stack, self.exports, self._made())
         except ResourceFailed as error:
             stack.set_status("UPDATE_ROLLBACK_IN_PROGRESS", str(error))
             whole = deployment.roll_back()
@@ -169,8 +174,7 @@ class StackBackend(CloudFormationBackend):
                 if isinstance(stack, LocalStack):
                     self._unmake(stack)
                 else:
-                    # Empty: a change set that was never executed has made it.
-                    del self.stacks[stack.stack_id]
+                    self._forget_empty(stack)
 
     def _unmake(self, stack: LocalStack) -> None:
         if stack.enable_termination_protection:
@@ -178,8 +182,11 @@ class StackBackend(CloudFormationBackend):
                 message=f"Stack [{stack.name}] cannot be deleted while TerminationProtection is "
                 "enabled"
             )
-        for export in stack.exports:
-            self._refuse_if_used(export.name, "deleted")
+        try:
+            for export in stack.exports:
+                refuse_if_used(export.name, "deleted", self._made())
+        except ExportInUse as error:
+            raise ValidationError(message=str(error)) from error
         stack.set_status("DELETE_IN_PROGRESS", "User Initiated")
         resources = order_of(stack)
         failed = delete_all(stack, [each for each in resources if not each.is_retained])
@@ -196,6 +203,18 @@ class StackBackend(CloudFormationBackend):
             self.exports.pop(export.name, None)
         stack.set_status("DELETE_COMPLETE")
         self.deleted_stacks[stack.stack_id] = self.stacks.pop(stack.stack_id)
+        self._forget_change_sets(stack)
+
+    def _forget_empty(self, stack: Stack) -> None:
+        """Forget a stack that a change set made and nobody executed."""
+        del self.stacks[stack.stack_id]
+        self._forget_change_sets(stack)
+
+    def _forget_change_sets(self, stack: Stack) -> None:
+        # The CDK CLI calls all of them by one name, and would find those of an earlier stack.
+        for change_set_id, change_set in list(self.change_sets.items()):
+            if change_set.stack_id == stack.stack_id:
+                del self.change_sets[change_set_id]
 
     def detect_drift(self, name_or_stack_id: str) -> str:
         """Compare a stack with what the services show; return the id of the outcome."""
@@ -221,7 +240,7 @@ class StackBackend(CloudFormationBackend):
         self._check(template)
         if change_set_type == "CREATE":
             self._make_way(stack_name)
-        return super().create_change_set(
+        change_set_id, stack_id = super().create_change_set(
             stack_name,
             change_set_name,
             template,
@@ -232,16 +251,22 @@ class StackBackend(CloudFormationBackend):
             tags,
             role_arn,
         )
+        if tags is not None and tags != self.stacks[stack_id].tags:
+            # moto takes them for no change.
+            change_set = self.change_sets[change_set_id]
+            change_set.status, change_set.execution_status = "CREATE_COMPLETE", "AVAILABLE"
+            change_set.status_reason = None
+        return change_set_id, stack_id
 
     def _make_way(self, name: str) -> None:
-        """Forget the empty stack that an earlier change set made and nobody executed."""
+        """Forget the empty stack of this name, if an earlier change set left one."""
         for stack in [stack for stack in self.stacks.values() if stack.name == name]:
             if isinstance(stack, LocalStack):
                 raise ValidationError(
                     message=f"Stack [{name}] already exists and cannot be created again with the "
                     "change set"
                 )
-            del self.stacks[stack.stack_id]
+            self._forget_empty(stack)
 
     def execute_change_set(self, change_set_name: str, stack_name: str | None = None) -> None:
         with _one_at_a_time:
@@ -270,6 +295,8 @@ class StackBackend(CloudFormationBackend):
             tags=reviewed.tags,
             role_arn=reviewed.role_arn,
             cross_stack_resources=self.exports,
+            # The CDK CLI sets it between the change set and its execution.
+            enable_termination_protection=reviewed.enable_termination_protection,
         )
 
     def find_change_set(self, name: str, stack_name: str | None) -> ChangeSet:
@@ -304,37 +331,3 @@ class StackBackend(CloudFormationBackend):
                 message=f"Template format error: {explain(error)}. Where a parameter comes from "
                 "SSM, as CDK's BootstrapVersion does, it must be there first: cdk bootstrap"
             ) from error
-
-    def _publish(self, stack: LocalStack) -> None:
-        """Let other stacks import what this one exports, and no longer what it did."""
-        old = {
-            name: export
-            for name, export in self.exports.items()
-            if export.exporting_stack_id == stack.stack_id
-        }
-        new = {export.name: export for export in stack.exports}
-        for name, export in new.items():
-            if name in self.exports and name not in old:
-                raise ResourceFailed(
-                    f"Export with name {name} is already exported by another stack"
-                )
-            if name in old and old[name].value != export.value:
-                self._refuse_if_used(name, "updated", ResourceFailed)
-        for name in old.keys() - new.keys():
-            self._refuse_if_used(name, "deleted", ResourceFailed)
-        for name in old:
-            del self.exports[name]
-        self.exports.update(new)
-
-    def _refuse_if_used(
-        self, export: str, action: str, kind: type[Exception] | None = None
-    ) -> None:
-        users = [
-            stack.name
-            for stack in self.stacks.values()
-            if isinstance(stack, LocalStack)
-            and any(stack.resolve(name) == export for name in imports(stack.template_dict))
-        ]
-        if users:
-            message = f"Export {export} cannot be {action} as it is in use by {', '.join(users)}"
-            raise kind(message) if kind else ValidationError(message=message)

@@ -108,12 +108,20 @@ class Deployment:
         self._undo.append(lambda: self._uncreate(deployed))
 
     def _uncreate(self, deployed: Deployed) -> None:
-        # RetainExceptOnCreate means just this: keep it, but not if its own creation failed.
+        # Not Retain, which leaves what a failed deployment has made: RetainExceptOnCreate keeps a
+        # resource from the end of the deployment on that made it.
         if deployed.definition.get("DeletionPolicy") != "Retain":
             delete(self._stack, deployed)
         self._stack.forget(deployed.logical_id)
 
     def _replace(self, old: Deployed, properties: Properties) -> None:
+        if name := _name_of_both(old, properties):
+            # As AWS words it: the old one goes last, and keeps its name until then.
+            error = ValueError(
+                "CloudFormation cannot update a stack when a custom-named resource requires "
+                f"replacing. Rename {name} and update the stack again."
+            )
+            raise self._failure(old.logical_id, old.type, "UPDATE_FAILED", error)
         self._create(old.logical_id, properties)
         self._undo.insert(len(self._undo) - 1, lambda: self._stack.put(old))
         if not old.is_retained_on_replacement:
@@ -145,6 +153,13 @@ class Deployment:
         reason = explain(error)
         self._stack.add_resource_event(logical_id, resource_type, status, reason=reason)
         return ResourceFailed(f"{logical_id} ({resource_type}): {reason}")
+
+
+def _name_of_both(old: Deployed, properties: Properties) -> str | None:
+    """Return the name that a template gives to a resource and to what would replace it."""
+    given = getattr(old.resource, "NAME_PROPERTY", "")
+    name = old.properties.get(given)
+    return name if name is not None and name == properties.get(given) else None
 
 
 def _changed(

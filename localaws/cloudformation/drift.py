@@ -56,6 +56,8 @@ def _canonical(value: Any) -> Any:
         return sorted((_canonical(item) for item in value), key=_text)
     if isinstance(value, bool):
         return str(value).lower()
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
     return str(value)
 
 

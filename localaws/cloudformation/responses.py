@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from contextlib import suppress
-from typing import cast
+from typing import Any, cast
 from urllib.parse import unquote, urlsplit
 
 from moto.cloudformation.exceptions import ValidationError
@@ -59,6 +60,13 @@ class StackResponse(CloudFormationResponse):
             return str(self._stacks.get_stack(self._get_param("StackName")).template)
         body: str | None = self._get_param("TemplateBody")
         return body or self._get_stack_from_s3_url(self._get_param("TemplateURL"))
+
+    def get_template_summary(self) -> ActionResult:
+        """Summarize a template; moto does not make text of its metadata, as CloudFormation does."""
+        summary = cast(dict[str, Any], super().get_template_summary().result)
+        if "Metadata" in summary:
+            summary = {**summary, "Metadata": json.dumps(summary["Metadata"])}
+        return ActionResult(summary)
 
     def update_termination_protection(self) -> ActionResult:
         is_protected = self._get_bool_param("EnableTerminationProtection", False)

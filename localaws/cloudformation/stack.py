@@ -197,6 +197,19 @@ class LocalStack(Stack):
             if (resolved := self.resource_map.resolved_parameters[key]) is not None
         ]
 
+    def has_template(self, other_template: str) -> bool:
+        # As given: in `template_dict` the zones are resolved.
+        mine, other = (self.parse_template(text) for text in (str(self.template), other_template))
+        return _without_remarks(mine) == _without_remarks(other) and not self._is_behind()
+
+    def _is_behind(self) -> bool:
+        """Return whether another stack's outputs, read by this one, are others by now."""
+        return any(
+            self.resolve(deployed.definition.get("Properties", {})) != deployed.properties
+            for deployed in self.deployed.values()
+            if "Fn::GetStackOutput" in json.dumps(deployed.definition, default=str)
+        )
+
     def has_parameters(self, other_parameters: dict[str, Any]) -> bool:
         return self.parameters == _with_defaults(self.template_dict, other_parameters)
 
@@ -256,6 +269,15 @@ def _with_defaults(template: Template, given: dict[str, str]) -> dict[str, str]:
         if "Default" in parameter
     }
     return {**defaults, **given}
+
+
+def _without_remarks(template: Template) -> Template:
+    """Leave out what CloudFormation takes for no change by itself.
+
+    https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/metadata-section-structure.html
+    https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/template-description-structure.html
+    """
+    return {key: part for key, part in template.items() if key not in ("Metadata", "Description")}
 
 
 def _with_zones(value: Any, region: str) -> Any:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from types import ModuleType
 from typing import Any
 
+from moto.ec2.models import ec2_backends
 from moto.fsx import urls
 from moto.fsx.models import FSxBackend
 from moto.s3.exceptions import MissingBucket
@@ -17,12 +18,13 @@ from localaws.fsx.errors import (
     BadRequest,
     FileSystemNotFound,
     TaskEnded,
+    TaskExecuting,
     TaskNotFound,
 )
 from localaws.fsx.file_system import SCRATCH, LustreFileSystem
 from localaws.fsx.repository import Repository
 from localaws.fsx.repository import backend as s3_backend
-from localaws.fsx.tasks import ENDED, EXPORT, IMPORT, Task
+from localaws.fsx.tasks import IMPORT, KINDS, Task
 
 
 class LustreBackend(FSxBackend):
@@ -78,11 +80,29 @@ class LustreBackend(FSxBackend):
         made.version = request.get("FileSystemTypeVersion", made.version)
         imported = self._import_path(made)
         self.tagger.tag_resource(made.resource_arn, request.get("Tags") or [])
+        made.network_interface_ids = list(self._join_network(made, request))
         self.file_systems[made.file_system_id] = made
         file_systems.make(made.file_system_id)
         if imported:
             _import_all(imported)
         return made
+
+    def _join_network(self, made: LustreFileSystem, request: dict[str, Any]) -> Iterator[str]:
+        """Yield a network interface for each subnet that EC2 knows; while it is there, EC2 deletes
+        neither the subnet nor its security groups."""
+        for subnet_id in request.get("SubnetIds", []):
+            if self._ec2.describe_subnets(filters={"subnet-id": subnet_id}):
+                interface = self._ec2.create_network_interface(
+                    subnet_id,
+                    [],
+                    group_ids=request.get("SecurityGroupIds", []),
+                    description=f"Created by FSx for {made.file_system_id}",
+                )
+                yield str(interface.id)
+
+    @property
+    def _ec2(self) -> Any:
+        return ec2_backends[self.account_id][self.region_name]
 
     def _import_path(self, file_system: LustreFileSystem) -> Repository | None:
         path = (file_system.lustre_configuration or {}).get("ImportPath")
@@ -122,8 +142,12 @@ class LustreBackend(FSxBackend):
     def unmake_file_system(self, file_system_id: str) -> None:
         """Delete a file system with its content, its associations and its tags."""
         found = self.file_system(file_system_id)
+        if self._is_busy(file_system_id):
+            raise BadRequest(f"A data repository task of {file_system_id} has not ended")
         for association in list(self.associations_of(file_system_id)):
             del self.associations[association.association_id]
+        for interface_id in found.network_interface_ids:
+            self._ec2.delete_network_interface(interface_id)
         del self.file_systems[file_system_id]
         self.tagger.delete_all_tags_for_resource(found.resource_arn)
         file_systems.remove(file_system_id)
@@ -133,11 +157,20 @@ class LustreBackend(FSxBackend):
             if association.repository.file_system_id == file_system_id:
                 yield association
 
-    def repositories_of(self, file_system_id: str) -> list[Repository]:
-        """Return every link of a file system, by association or by ImportPath."""
-        imported = self._import_path(self.file_system(file_system_id))
+    def repositories_of(self, file_system_id: str, kind: str) -> list[Repository]:
+        """Return every link that a type of task works over: associations, or ImportPath.
+
+        With ImportPath, an import knows the part of the bucket that it names; exports have a path
+        of their own, which stands for the root of the file system.
+        """
+        file_system = self.file_system(file_system_id)
         linked = [each.repository for each in self.associations_of(file_system_id)]
-        return [imported, *linked] if imported else linked
+        imported = self._import_path(file_system)
+        if imported is None:
+            return linked
+        if kind == IMPORT:
+            return [imported]
+        return [self._repository(file_system_id, "/", str(file_system.export_path))]
 
     def associate(self, request: dict[str, Any]) -> Association:
         """Link a folder to a bucket and, if asked, import what the bucket has."""
@@ -155,6 +188,11 @@ class LustreBackend(FSxBackend):
             if repository.overlaps(other.repository):
                 raise BadRequest(
                     f"FileSystemPath {path} overlaps {other.repository.path}, which is linked by "
+                    f"{other.association_id}"
+                )
+            if repository.shares_objects_with(other.repository):
+                raise BadRequest(
+                    f"DataRepositoryPath {s3_path} overlaps {other.s3_path}, which is linked by "
                     f"{other.association_id}"
                 )
         made = Association(
@@ -183,24 +221,26 @@ class LustreBackend(FSxBackend):
         return self.associations[association_id]
 
     def run_task(self, request: dict[str, Any]) -> Task:
-        """Start an import or export."""
+        """Start an import, export or release."""
         kind, file_system_id = request["Type"], request["FileSystemId"]
-        if kind not in (IMPORT, EXPORT):
-            raise BadRequest(f"Type {kind}: local AWS has {IMPORT} and {EXPORT}")
-        repositories = self.repositories_of(file_system_id)
+        if kind not in KINDS:
+            raise BadRequest(f"Type {kind}: a file system takes {', '.join(KINDS)}")
+        if request["Report"].get("Enabled"):
+            raise BadRequest("Local AWS writes no report: Report.Enabled must be false")
+        repositories = self.repositories_of(file_system_id, kind)
         if not repositories:
             raise BadRequest(f"File system {file_system_id} has no data repository")
-        task = Task(
-            kind,
-            file_system_id,
-            request.get("Paths") or [],
-            self._arn_prefix,
-            request.get("Report"),
-        )
+        if self._is_busy(file_system_id):
+            raise TaskExecuting(file_system_id)
+        task = Task(request, self._arn_prefix)
         self.tasks[task.task_id] = task
         self.tagger.tag_resource(task.arn, request.get("Tags") or [])
         task.start(repositories)
         return task
+
+    def _is_busy(self, file_system_id: str) -> bool:
+        tasks = [task for task in self.tasks.values() if task.file_system_id == file_system_id]
+        return any(not task.has_ended for task in tasks)
 
     def task(self, task_id: str) -> Task:
         """Return a task.
@@ -214,7 +254,7 @@ class LustreBackend(FSxBackend):
 
     def cancel_task(self, task_id: str) -> Task:
         task = self.task(task_id)
-        if task.lifecycle in ENDED:
+        if task.has_ended:
             raise TaskEnded(task_id)
         task.cancel()
         return task

@@ -35,3 +35,11 @@ class TaskEnded(JsonRESTError):
         super().__init__(
             "DataRepositoryTaskEnded", f"Data repository task '{task_id}' has already ended."
         )
+
+
+class TaskExecuting(JsonRESTError):
+    def __init__(self, file_system_id: str) -> None:
+        super().__init__(
+            "DataRepositoryTaskExecuting",
+            f"A data repository task of file system '{file_system_id}' has not ended.",
+        )

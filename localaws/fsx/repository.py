@@ -58,6 +58,11 @@ class Repository:
         mine, theirs = PurePosixPath("/" + self.path), PurePosixPath("/" + other.path)
         return mine.is_relative_to(theirs) or theirs.is_relative_to(mine)
 
+    def shares_objects_with(self, other: Repository) -> bool:
+        """Return whether an object can be below both prefixes."""
+        nested = self.prefix.startswith(other.prefix) or other.prefix.startswith(self.prefix)
+        return self.bucket == other.bucket and nested
+
     def mirrors(self, bucket: str, key: str) -> bool:
         return bucket == self.bucket and key.startswith(self.prefix)
 
@@ -122,11 +127,12 @@ class Repository:
                 if path.is_file() and not path.is_symlink():
                     yield self.prefix + path.relative_to(self.folder).as_posix(), path
 
+    def has_exported(self, key: str, path: Path) -> bool:
+        """Return whether the bucket has the content of a file."""
+        known = backend().get_bucket(self.bucket).keys.get(key)
+        return isinstance(known, FakeKey) and bool(known.value == path.read_bytes())
+
     def export_file(self, key: str, path: Path) -> None:
         """Write a file to the bucket, unless the bucket has the same already."""
-        content = path.read_bytes()
-        s3 = backend()
-        known = s3.get_bucket(self.bucket).keys.get(key)
-        if isinstance(known, FakeKey) and known.value == content:
-            return
-        s3.put_object(self.bucket, key, content)
+        if not self.has_exported(key, path):
+            backend().put_object(self.bucket, key, path.read_bytes())

@@ -1,52 +1,87 @@
-"""Data repository tasks: FSx's imports and exports on request."""
+"""Data repository tasks: FSx's imports, exports and releases on request."""
 
 from __future__ import annotations
 
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from pathlib import PurePosixPath
+from itertools import chain
+from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
+from moto.s3.exceptions import MissingBucket
+
 from localaws.fsx.repository import Repository
+from localaws.fsx.task_paths import Selection, everything, in_bucket, in_file_system
 
 IMPORT = "IMPORT_METADATA_FROM_REPOSITORY"
 EXPORT = "EXPORT_TO_REPOSITORY"
+RELEASE = "RELEASE_DATA_FROM_FILESYSTEM"
+KINDS = (IMPORT, EXPORT, RELEASE)
 ENDED = ("SUCCEEDED", "FAILED", "CANCELED")
+
+_LONGEST_MESSAGE = 256
+_DAY_S = 86400.0
 
 
 class Task:
-    """One import or export, in a thread of its own."""
+    """One import, export or release, in a thread of its own."""
 
-    def __init__(
-        self, kind: str, file_system_id: str, paths: list[str], arn_prefix: str, report: Any
-    ) -> None:
+    def __init__(self, request: dict[str, Any], arn_prefix: str) -> None:
         self.task_id = f"task-{uuid4().hex[:17]}"
-        self.kind = kind
-        self.file_system_id = file_system_id
-        self.paths = paths
-        self.report = report
+        self.kind: str = request["Type"]
+        self.file_system_id: str = request["FileSystemId"]
+        self.paths: list[str] = request.get("Paths") or []
+        self.report = request.get("Report")
+        self.release = request.get("ReleaseConfiguration")
         self.arn = f"{arn_prefix}:task/{self.task_id}"
         self.lifecycle = "PENDING"
         self.creation_time = time.time()
         self.end_time: float | None = None
         self.succeeded = 0
         self.failed = 0
+        self.failure: str | None = None
 
-    def start(self, repositories: list[Repository]) -> None:
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Take a saved task back; its thread is gone."""
+        self.__dict__.update({"release": None, "failure": None} | state)
+        if not self.has_ended:
+            self.lifecycle, self.end_time = "CANCELED", self.creation_time
+
+    @property
+    def has_ended(self) -> bool:
+        return self.lifecycle in ENDED
+
+    def start(self, repositories: Sequence[Repository]) -> None:
         self.lifecycle = "EXECUTING"
         threading.Thread(target=self._run, args=(repositories,), daemon=True).start()
 
     def cancel(self) -> None:
-        self.lifecycle = "CANCELED"
+        self.lifecycle = "CANCELING"
 
-    def _run(self, repositories: list[Repository]) -> None:
-        for name, step in self._steps(repositories):
-            if self.lifecycle == "CANCELED":
-                break
+    def _run(self, repositories: Sequence[Repository]) -> None:
+        try:
+            self._take_steps(repositories)
+            if self.failed:
+                done = self.failed + self.succeeded
+                self.failure = f"{self.failed} of {done} files failed; local AWS's log names them"
+        except MissingBucket:
+            self.failure = "the bucket does not exist"
+        except (OSError, ValueError) as error:
+            self.failure = str(error)
+        self.end_time = time.time()
+        if self.lifecycle == "CANCELING":
+            self.lifecycle = "CANCELED"
+        else:
+            self.lifecycle = "FAILED" if self.failure else "SUCCEEDED"
+
+    def _take_steps(self, repositories: Sequence[Repository]) -> None:
+        for name, step in self._steps(self._select(repositories)):
+            if self.lifecycle == "CANCELING":
+                return
             try:
                 step()
                 self.succeeded += 1
@@ -54,29 +89,37 @@ class Task:
                 # FSx goes on with the others too, and lists the failed ones in its report.
                 sys.stderr.write(f"{self.task_id}: {name}: {error}\n")
                 self.failed += 1
-        self.end_time = time.time()
-        if self.lifecycle != "CANCELED":
-            self.lifecycle = "FAILED" if self.failed else "SUCCEEDED"
 
-    def _steps(self, repositories: list[Repository]) -> Iterator[tuple[str, Callable[[], None]]]:
+    def _select(self, repositories: Sequence[Repository]) -> list[Selection]:
+        """Return what the task works on; a path that is not valid fails all of it."""
+        if not self.paths:
+            return everything(repositories)
+        select = in_bucket if self.kind == IMPORT else in_file_system
+        return list(chain.from_iterable(select(path, repositories) for path in self.paths))
+
+    def _steps(self, selections: list[Selection]) -> Iterator[tuple[str, Callable[[], None]]]:
         """Yield the key of each file, and what to do with it."""
-        for repository in repositories:
-            if self.kind == EXPORT:
-                for key, path in repository.files():
-                    if self._covers(repository, key):
-                        yield key, partial(repository.export_file, key, path)
-            else:
+        for selection in selections:
+            repository = selection.repository
+            if self.kind == IMPORT:
                 for key, value in repository.objects():
-                    if self._covers(repository, key):
+                    if selection.covers(key):
                         yield key, partial(repository.import_object, key, value)
+                continue
+            for key, path in repository.files():
+                if not selection.covers(key):
+                    continue
+                if self.kind == EXPORT:
+                    yield key, partial(repository.export_file, key, path)
+                elif self._is_idle(path) and repository.has_exported(key, path):
+                    # Its content stays: nothing would fetch it back when it is read.
+                    yield key, lambda: None
 
-    def _covers(self, repository: Repository, key: str) -> bool:
-        """Return whether the task's paths, below the mount, include a file; none means all."""
-        name = key.removeprefix(repository.prefix)
-        file = PurePosixPath("/") / repository.path.strip("/") / name.lstrip("/")
-        return not self.paths or any(
-            file.is_relative_to(PurePosixPath("/") / path.strip("/")) for path in self.paths
-        )
+    def _is_idle(self, path: Path) -> bool:
+        days = ((self.release or {}).get("DurationSinceLastAccess") or {}).get("Value", 0)
+        about = path.stat()
+        used_at = max(about.st_atime, about.st_mtime, about.st_ctime)
+        return not days or self.creation_time - used_at > days * _DAY_S
 
     def to_dict(self) -> dict[str, Any]:
         result = {
@@ -90,6 +133,7 @@ class Task:
             "FileSystemId": self.file_system_id,
             "Paths": self.paths,
             "Report": self.report,
+            "ReleaseConfiguration": self.release,
             "Status": {
                 "TotalCount": self.succeeded + self.failed,
                 "SucceededCount": self.succeeded,
@@ -98,7 +142,5 @@ class Task:
             },
         }
         if self.lifecycle == "FAILED":
-            result["FailureDetails"] = {
-                "Message": f"{self.failed} files failed; local AWS's log names them"
-            }
+            result["FailureDetails"] = {"Message": str(self.failure)[:_LONGEST_MESSAGE]}
         return {name: value for name, value in result.items() if value is not None}

@@ -9,6 +9,11 @@ from aws_cdk import aws_kms as kms
 from aws_cdk import aws_s3 as s3
 from constructs import Construct
 
+_LOGS_ID = "AccessLogs"
+# Stays after a first deploy that fails too: S3 may have written to it by then, and CloudFormation
+# deletes no bucket that is not empty, so that the rollback would fail as well.
+_LOGS_REMOVAL = RemovalPolicy.RETAIN
+
 
 @dataclass(frozen=True, kw_only=True)
 class BucketOptions:
@@ -23,7 +28,10 @@ class BucketOptions:
 
 
 class DataBucket(Construct):
-    """A versioned, encrypted bucket with access logs; both buckets outlive the stack."""
+    """A versioned, encrypted bucket with access logs; both outlive the stack, with their policies.
+
+    A bucket without its policy would take requests without TLS, and no more access logs.
+    """
 
     def __init__(
         self, scope: Construct, construct_id: str, *, key: kms.IKey, options: BucketOptions
@@ -50,8 +58,14 @@ class DataBucket(Construct):
                     noncurrent_version_expiration=Duration.days(options.old_version_days),
                 )
             ],
-            removal_policy=RemovalPolicy.RETAIN,
+            removal_policy=RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
         )
+        for policy in self.node.find_all():
+            if isinstance(policy, s3.BucketPolicy):
+                is_of_logs = policy.bucket.node.id == _LOGS_ID
+                policy.apply_removal_policy(
+                    _LOGS_REMOVAL if is_of_logs else RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE
+                )
         if options.access_logs == "none":
             self._accept_no_access_logs()
 
@@ -62,7 +76,7 @@ class DataBucket(Construct):
             return s3.Bucket.from_bucket_name(self, "ExistingAccessLogs", options.access_logs)
         return s3.Bucket(
             self,
-            "AccessLogs",
+            _LOGS_ID,
             # S3 delivers access logs only to buckets under its own key.
             encryption=s3.BucketEncryption.S3_MANAGED,
             block_public_access=s3.BlockPublicAccess.BLOCK_ALL,
@@ -71,7 +85,7 @@ class DataBucket(Construct):
             lifecycle_rules=[
                 s3.LifecycleRule(id="expire", expiration=Duration.days(options.access_log_days))
             ],
-            removal_policy=RemovalPolicy.RETAIN,
+            removal_policy=_LOGS_REMOVAL,
         )
 
     def _accept_no_access_logs(self) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from aws_cdk import Aws
 from aws_cdk import aws_efs as efs
 from aws_cdk import aws_iam as iam
 
@@ -45,3 +46,25 @@ def may_be_root(shared: efs.IFileSystem) -> iam.PolicyStatement:
         resources=[shared.file_system_arn],
         conditions={"Bool": {"elasticfilesystem:AccessedViaMountTarget": "true"}},
     )
+
+
+def may_move_data(lustre_id: str) -> list[iam.PolicyStatement]:
+    """Return the statements for copies between the bucket and FSx that FSx itself does.
+
+    https://docs.aws.amazon.com/fsx/latest/LustreGuide/data-repository-tasks.html
+    """
+    own = f"arn:{Aws.PARTITION}:fsx:{Aws.REGION}:{Aws.ACCOUNT_ID}"
+    return [
+        iam.PolicyStatement(
+            actions=["fsx:CreateDataRepositoryTask"],
+            # FSx names the tasks.
+            resources=[f"{own}:file-system/{lustre_id}", f"{own}:task/*"],
+        ),
+        iam.PolicyStatement(
+            actions=[
+                "fsx:DescribeDataRepositoryAssociations",
+                "fsx:DescribeDataRepositoryTasks",
+            ],
+            resources=["*"],  # FSx knows no resource for its lists.
+        ),
+    ]

@@ -22,11 +22,14 @@ class FlowLogs(Construct):
             "Key",
             description="Encrypts the flow logs of the training VPC",
             enable_key_rotation=True,
-            removal_policy=RemovalPolicy.RETAIN,
+            removal_policy=RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
         )
         _let_cloudwatch_logs_use(key)
         group = logs.LogGroup(
-            self, "LogGroup", encryption_key=key, removal_policy=RemovalPolicy.RETAIN
+            self,
+            "LogGroup",
+            encryption_key=key,
+            removal_policy=RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
         )
         # The construct takes an enumeration of names such as TWO_WEEKS; the settings have days.
         cast(logs.CfnLogGroup, group.node.default_child).retention_in_days = retention_days

@@ -53,7 +53,7 @@ class ImageRepository(Construct):
                     max_image_count=kept_images,
                 ),
             ],
-            removal_policy=RemovalPolicy.RETAIN,
+            removal_policy=RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
         )
         for account in pull_accounts:
             # The other account's own policies say which of its roles may; ECR decrypts for them.

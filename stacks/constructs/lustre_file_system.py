@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, TypeGuard
 
-from aws_cdk import RemovalPolicy
+from aws_cdk import CfnResource, RemovalPolicy
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_fsx as fsx
 from aws_cdk import aws_kms as kms
 from aws_cdk import aws_s3 as s3
-from constructs import Construct, IDependable
+from constructs import Construct, IConstruct, IDependable
 
 from stacks.constructs.lustre import open_efa, open_ports_among_servers, open_ports_to_clients
 
@@ -97,6 +97,8 @@ class LustreFileSystem(Construct):
         # or for EFA without all ports.
         self._file_system.node.add_dependency(self.security_group, *efa_rules)
         self._file_system.apply_removal_policy(_removal_policy(options))
+        if options.removal == "retain":
+            self._keep_group()
         self.file_system_id = self._file_system.ref
         self.mount_name = self._file_system.attr_lustre_mount_name
         self.dns_name = self._file_system.attr_dns_name
@@ -111,6 +113,16 @@ class LustreFileSystem(Construct):
         if not options.efa:
             return []
         return open_efa(self, servers=self.security_group, clients=clients)
+
+    def _keep_group(self) -> None:
+        """Let the group stay with a file system that stays: AWS does not delete one in use.
+
+        So do the rules among the servers, without which it does not work. Those of the clients go:
+        who takes the file system up again (fsx_id) makes them anew.
+        """
+        for resource in self.node.find_all():
+            if isinstance(resource, ec2.CfnSecurityGroup) or _is_among_servers(resource):
+                resource.apply_removal_policy(RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE)
 
     def _associate(self, bucket: s3.IBucket, options: LustreOptions) -> None:
         association = fsx.CfnDataRepositoryAssociation(
@@ -134,6 +146,14 @@ class LustreFileSystem(Construct):
             ),
         )
         association.apply_removal_policy(_removal_policy(options))
+
+
+def _is_among_servers(resource: IConstruct) -> TypeGuard[CfnResource]:
+    if isinstance(resource, ec2.CfnSecurityGroupIngress):
+        return resource.group_id == resource.source_security_group_id
+    if isinstance(resource, ec2.CfnSecurityGroupEgress):
+        return resource.group_id == resource.destination_security_group_id
+    return False
 
 
 def _lustre_configuration(
@@ -176,4 +196,8 @@ def _s3_path(bucket: s3.IBucket, prefix: str | None) -> str:
 
 
 def _removal_policy(options: LustreOptions) -> RemovalPolicy:
-    return RemovalPolicy.RETAIN if options.removal == "retain" else RemovalPolicy.DESTROY
+    return (
+        RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE
+        if options.removal == "retain"
+        else RemovalPolicy.DESTROY
+    )

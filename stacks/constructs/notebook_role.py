@@ -15,8 +15,13 @@ from aws_cdk import aws_s3 as s3
 from constructs import Construct
 
 from stacks.constructs.data_access import may_read_and_write
-from stacks.constructs.file_system_access import may_be_channels, may_be_root
+from stacks.constructs.file_system_access import (
+    may_be_channels,
+    may_be_root,
+    may_move_data,
+)
 from stacks.constructs.sagemaker_principal import SAGEMAKER, sagemaker_of_this_account
+from training.outputs import PROJECT_TAG
 
 TRAINING_LOGS = "/aws/sagemaker/TrainingJobs"
 NOTEBOOK_LOGS = "/aws/sagemaker/NotebookInstances"
@@ -36,13 +41,14 @@ class NotebookRole(Construct):
         construct_id: str,
         *,
         notebook_name: str,
+        project: str,
         bucket: s3.IBucket,
         training_role: iam.IRole,
         repositories: Sequence[ecr.IRepository],
         stack_names: Sequence[str],
         source: iam.PolicyStatement,
         shared: efs.IFileSystem,
-        lustre: bool,
+        lustre_id: str | None,
         is_root_on_shared: bool,
         git_secret_arn: str | None = None,
         prefix: str | None = None,
@@ -51,13 +57,14 @@ class NotebookRole(Construct):
 
         Args:
             notebook_name: The one instance that it may stop.
+            project: Whose jobs it may launch, see and stop: the value of the tag on them.
             bucket: Of data, logs and models.
             training_role: What it may hand to SageMaker, for jobs.
             repositories: Where it pushes images to.
             stack_names: Whose outputs it reads.
             source: What lets it read this project's source.
             shared: EFS, whose folders may be channels of jobs.
-            lustre: Whether folders of FSx for Lustre may be, too.
+            lustre_id: FSx for Lustre, whose folders may be too; None where there is none.
             is_root_on_shared: Whether the instance's root is root on EFS because of this role.
             git_secret_arn: Of the sign-in to a Git repository.
             prefix: What of the bucket it may use; None is all of it.
@@ -70,7 +77,12 @@ class NotebookRole(Construct):
             assumed_by=sagemaker_of_this_account(),
         )
         self._add_policy(
-            "Data", "Stages, checks and reads data", may_read_and_write(bucket, prefix)
+            "Data",
+            "Stages, checks and reads data",
+            [
+                *may_read_and_write(bucket, prefix),
+                *(may_move_data(lustre_id) if lustre_id else []),
+            ],
         )
         self._add_policy(
             "Launch",
@@ -78,8 +90,8 @@ class NotebookRole(Construct):
             [
                 _outputs_of(stack_names),
                 _role_for_jobs(training_role),
-                *_jobs(),
-                *may_be_channels(shared, lustre=lustre),
+                *_jobs(project),
+                *may_be_channels(shared, lustre=lustre_id is not None),
                 *_plans(),
             ],
         )
@@ -124,16 +136,32 @@ def _role_for_jobs(role: iam.IRole) -> iam.PolicyStatement:
     )
 
 
-def _jobs() -> list[iam.PolicyStatement]:
+def _jobs(project: str) -> list[iam.PolicyStatement]:
+    """Let it launch jobs with the project's tag, and see and stop those that have it.
+
+    Tags are given when a job is made, and only then: who could tag any job could make it the
+    project's. A job that is not there has no tag, so that asking for it is refused, not answered.
+    https://docs.aws.amazon.com/service-authorization/latest/reference/list_amazonsagemaker.html
+    """
+    jobs = [_arn("sagemaker", "training-job/*")]  # Jobs are named by their users.
+    with_tag = {f"aws:RequestTag/{PROJECT_TAG}": project}
     return [
         iam.PolicyStatement(
-            actions=[
-                "sagemaker:AddTags",
-                "sagemaker:CreateTrainingJob",
-                "sagemaker:DescribeTrainingJob",
-                "sagemaker:StopTrainingJob",
-            ],
-            resources=[_arn("sagemaker", "training-job/*")],  # Jobs are named by their users.
+            actions=["sagemaker:CreateTrainingJob"],
+            resources=jobs,
+            conditions={"StringEquals": with_tag},
+        ),
+        iam.PolicyStatement(
+            actions=["sagemaker:AddTags"],
+            resources=jobs,
+            conditions={
+                "StringEquals": {**with_tag, "sagemaker:TaggingAction": "CreateTrainingJob"}
+            },
+        ),
+        iam.PolicyStatement(
+            actions=["sagemaker:DescribeTrainingJob", "sagemaker:StopTrainingJob"],
+            resources=jobs,
+            conditions={"StringEquals": {f"aws:ResourceTag/{PROJECT_TAG}": project}},
         ),
         iam.PolicyStatement(
             actions=["sagemaker:ListTrainingJobs"],

@@ -8,7 +8,6 @@ from aws_cdk import aws_iam as iam
 from constructs import Construct
 
 ON_ANY_BUCKET = (
-    "s3:CreateBucket",
     "s3:GetBucketLocation",
     "s3:GetObject",
     "s3:GetObjectAttributes",
@@ -18,7 +17,11 @@ ON_ANY_BUCKET = (
     "s3:ListBucket",
     "s3:ListBucketVersions",
 )
-"""Images' layers, packages and public data sets are in others' buckets; a new one is no one's."""
+"""Layers of images, packages and public data sets are in others' buckets.
+
+Whoever asks: public data sets and the packages of Amazon Linux are read without signing, and the
+layers of an image with a URL that a principal of AWS has signed for ECR.
+"""
 
 ON_OWN_BUCKETS = (
     "s3:AbortMultipartUpload",
@@ -28,10 +31,10 @@ ON_OWN_BUCKETS = (
     "s3:ListBucketMultipartUploads",
     "s3:ListMultipartUploadParts",
     "s3:PutObject",
-    "s3:PutObjectAcl",
     "s3:PutObjectTagging",
 )
-"""On buckets of this account alone: no job carries data out through S3."""
+"""On buckets of this account alone, as one of its principals: no job carries data out through S3,
+neither to a bucket of others nor with credentials of others that somebody brought along."""
 
 
 class S3Endpoint(Construct):
@@ -48,7 +51,12 @@ class S3Endpoint(Construct):
         )
         # An endpoint's policy only narrows what the caller's own policies allow.
         endpoint.add_to_policy(_allow(ON_ANY_BUCKET))
-        own_account = {"StringEquals": {"aws:ResourceAccount": Aws.ACCOUNT_ID}}
+        own_account = {
+            "StringEquals": {
+                "aws:PrincipalAccount": Aws.ACCOUNT_ID,
+                "aws:ResourceAccount": Aws.ACCOUNT_ID,
+            }
+        }
         endpoint.add_to_policy(_allow(ON_OWN_BUCKETS, conditions=own_account))
 
 

@@ -83,7 +83,7 @@ class SharedFileSystem(Construct):
             file_system_policy=_policy(options),
             # Else CDK adds a statement of its own, which lets nobody mount (aws/aws-cdk#36224).
             allow_anonymous_access=True,
-            removal_policy=RemovalPolicy.RETAIN,
+            removal_policy=RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
         )
         _set_backups(file_system, options)
         self.file_system: efs.IFileSystem = file_system

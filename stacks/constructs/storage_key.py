@@ -29,7 +29,7 @@ class StorageKey(Construct):
             "Key",
             description="Encrypts the training bucket and the file systems",
             enable_key_rotation=True,
-            removal_policy=RemovalPolicy.RETAIN,
+            removal_policy=RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
         )
         if lustre_uses_bucket:
             self._let_lustre_use_the_bucket()

@@ -146,9 +146,11 @@ def _metrics() -> iam.PolicyStatement:
 def _network(vpc: ec2.IVpc) -> list[iam.PolicyStatement]:
     """Let SageMaker put a job's network interfaces into this VPC and no other.
 
-    The narrowing is that of AWS's own SageMakerStudioProjectRoleMachineLearningPolicy, statement
-    AllowManageSageMakerTrainingEniOnVpc:
+    The narrowing is that of AWS's own SageMakerStudioProjectRoleMachineLearningPolicy, statements
+    AllowManageSageMakerTrainingEniOnVpc and AllowManageSageMakerEni:
     https://docs.aws.amazon.com/aws-managed-policy/latest/reference/SageMakerStudioProjectRoleMachineLearningPolicy.html
+    Which action knows the VPC of which resource:
+    https://docs.aws.amazon.com/service-authorization/latest/reference/list_amazonec2.html
     """
     region = f"arn:{Aws.PARTITION}:ec2:{Aws.REGION}"
     own = f"{region}:{Aws.ACCOUNT_ID}"
@@ -157,11 +159,12 @@ def _network(vpc: ec2.IVpc) -> list[iam.PolicyStatement]:
     return [
         iam.PolicyStatement(
             actions=["ec2:CreateNetworkInterface"],
-            resources=[
-                f"{own}:network-interface/*",
-                f"{region}:*:security-group/*",
-                f"{region}:*:subnet/*",
-            ],
+            # One that is not there yet is in no VPC: the subnet that it is to be in decides.
+            resources=[f"{own}:network-interface/*"],
+        ),
+        iam.PolicyStatement(
+            actions=["ec2:CreateNetworkInterface"],
+            resources=[f"{region}:*:security-group/*", f"{region}:*:subnet/*"],
             conditions=in_vpc,
         ),
         iam.PolicyStatement(

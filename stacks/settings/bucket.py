@@ -2,21 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import Annotated, Any, Self
 
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
+from stacks.settings.arns import problems_of_key_arn
+from stacks.settings.bucket_name import BUCKET_NAME_ALLOWED, problems_of_bucket_name
 from stacks.settings.group import SettingsGroup, checked_by, none_if_empty, prefixed, refuse
-
-BUCKET_NAME = r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]"
-"""https://docs.aws.amazon.com/AmazonS3/latest/userguide/bucketnamingrules.html"""
-
-KEY_ARN = re.compile(
-    r"arn:(?P<partition>aws[a-z-]*):kms:(?P<region>[a-z0-9-]+):\d{12}:key/[A-Za-z0-9-]+"
-)
-"""Not an alias: EFS and FSx want the key itself."""
 
 _KEY_ARN_ALLOWED = (
     "the ARN of a KMS key, such as arn:aws:kms:us-west-2:123456789012:key/"
@@ -36,20 +29,18 @@ def _strip_slashes(value: Any) -> Any:
     return value.strip("/") or None if isinstance(value, str) else value
 
 
-def _problems_of_key_arn(arn: str | None) -> Iterator[str]:
-    if arn is not None and not KEY_ARN.fullmatch(arn):
-        yield "it is not the ARN of a key"
+def _problems_of_logs(logs: str) -> Iterator[str]:
+    if logs not in ("create", "none"):
+        yield from problems_of_bucket_name(logs)
 
 
-def region_of_key(arn: str) -> str:
-    """Return the region that a checked ARN names."""
-    match = KEY_ARN.fullmatch(arn)
-    assert match is not None
-    return match["region"]
+def _problems_of_name(name: str | None) -> Iterator[str]:
+    if name is not None:
+        yield from problems_of_bucket_name(name)
 
 
 KeyArn = Annotated[
-    str | None, BeforeValidator(none_if_empty), AfterValidator(checked_by(_problems_of_key_arn))
+    str | None, BeforeValidator(none_if_empty), AfterValidator(checked_by(problems_of_key_arn))
 ]
 
 
@@ -58,11 +49,9 @@ class BucketSettings(SettingsGroup):
 
     model_config = prefixed("bucket_")
 
-    name: Annotated[str | None, BeforeValidator(none_if_empty)] = Field(
-        default=None,
-        pattern=rf"^{BUCKET_NAME}$",
-        description="the name of an existing bucket: 3 to 63 small letters, digits, hyphens, dots",
-    )
+    name: Annotated[
+        str | None, BeforeValidator(none_if_empty), AfterValidator(checked_by(_problems_of_name))
+    ] = Field(default=None, description=f"the name of an existing bucket: {BUCKET_NAME_ALLOWED}")
     """Without it: a new one. The stack never changes an existing one or its policy."""
 
     prefix: Annotated[str | None, BeforeValidator(_strip_slashes)] = Field(
@@ -81,9 +70,8 @@ class BucketSettings(SettingsGroup):
     )
     """Encrypts the new bucket and the new file systems. Without it: a new key."""
 
-    access_logs: str = Field(
+    access_logs: Annotated[str, AfterValidator(checked_by(_problems_of_logs))] = Field(
         default="create",
-        pattern=rf"^(create|none|{BUCKET_NAME})$",
         description="create, none, or the name of an existing bucket for logs",
     )
     """Where S3 records who read and wrote the new bucket."""

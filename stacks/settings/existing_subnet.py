@@ -9,17 +9,19 @@ from typing import Annotated
 
 from pydantic import BeforeValidator
 
+from stacks.settings.text import shown
+
 _HEX = r"[0-9a-f]{8}(?:[0-9a-f]{9})?"
 """Ids of AWS: 8 digits until 2018, 17 since."""
 
 VPC_ID = rf"^vpc-{_HEX}$"
 SECURITY_GROUP_ID = rf"^sg-{_HEX}$"
 
-ZONE_NAME = re.compile(r"(?P<region>[a-z]{2,4}(-[a-z]+)+-\d+)[a-z]")
+ZONE_NAME = re.compile(r"(?P<region>[a-z]{2,4}(-[a-z]+)+-[0-9]+)[a-z]")
 """Of a zone in a region, such as us-west-2a; not its id, and no local or wavelength zone."""
 
-_ZONE_ID = re.compile(r"[a-z]{3,5}\d+-az\d+")
-_SMALL_ZONE = re.compile(r"[a-z]{2,4}(-[a-z]+)+-\d+-[a-z0-9-]+")
+_ZONE_ID = re.compile(r"[a-z]{3,5}[0-9]+-az[0-9]+")
+_SMALL_ZONE = re.compile(r"[a-z]{2,4}(-[a-z]+)+-[0-9]+-[a-z0-9-]+")
 
 
 @dataclass(frozen=True)
@@ -29,6 +31,10 @@ class ExistingSubnet:
     subnet_id: str
     zone: str
     route_table_id: str | None
+
+    def __str__(self) -> str:
+        parts = (self.subnet_id, self.zone, self.route_table_id)
+        return ":".join(part for part in parts if part)
 
     @classmethod
     def parse(cls, text: object) -> ExistingSubnet:
@@ -46,11 +52,11 @@ class ExistingSubnet:
         subnet_id, zone, *rest = text.split(":")
         route_table_id = rest[0] if rest else None
         if not re.fullmatch(f"subnet-{_HEX}", subnet_id):
-            raise ValueError(f"{subnet_id!r} is no id of a subnet")
+            raise ValueError(f"{shown(subnet_id)} is no id of a subnet")
         for problem in problems_of_zone(zone):
             raise ValueError(problem)
         if route_table_id is not None and not re.fullmatch(f"rtb-{_HEX}", route_table_id):
-            raise ValueError(f"{route_table_id!r} is no id of a route table")
+            raise ValueError(f"{shown(route_table_id)} is no id of a route table")
         return cls(subnet_id, zone, route_table_id)
 
 
@@ -62,11 +68,11 @@ def problems_of_zone(zone: str) -> Iterator[str]:
     if ZONE_NAME.fullmatch(zone):
         return
     if _ZONE_ID.fullmatch(zone):
-        yield f"{zone!r} is the id of a zone: give its name, such as us-west-2a"
+        yield f"{shown(zone)} is the id of a zone: give its name, such as us-west-2a"
     elif _SMALL_ZONE.fullmatch(zone):
-        yield f"{zone!r} is a local zone: give one of the region itself, such as us-west-2a"
+        yield f"{shown(zone)} is a local zone: give one of the region itself, such as us-west-2a"
     else:
-        yield f"{zone!r} is no name of a zone"
+        yield f"{shown(zone)} is no name of a zone"
 
 
 def problems_of_zones(zones: Sequence[str]) -> Iterator[str]:

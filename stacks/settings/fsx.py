@@ -27,6 +27,16 @@ DEFAULT_DATA_PATH = "/data"
 """The folder that a new association links; an existing file system is taken from its root."""
 
 
+LONGEST_DATA_PATH = 1024
+"""SageMaker takes 4,096, but the notebook's start script, which names it too, 16,384 in base64."""
+
+MOST_CAPACITY_GIB = 2_147_483_647
+"""What the API can say; how much an account may have is a quota, which preflight asks for.
+
+https://docs.aws.amazon.com/fsx/latest/APIReference/API_CreateFileSystem.html
+"""
+
+
 def _in_order(events: tuple[Event, ...]) -> tuple[Event, ...]:
     return tuple(each for each in EVENTS if each in events)
 
@@ -120,8 +130,10 @@ class FsxSettings(SettingsGroup):
 
     data_path: Annotated[str | None, BeforeValidator(none_if_empty)] = Field(
         default=None,
-        pattern=r"^/$|^/[A-Za-z0-9_-]+(/[A-Za-z0-9_-]+)*$",
-        description="an absolute folder such as /data, or / for all of it",
+        pattern=r"^/$|^/[A-Za-z0-9_-]{1,255}(/[A-Za-z0-9_-]{1,255})*$",
+        max_length=LONGEST_DATA_PATH,
+        description="an absolute folder such as /data, or / for all of it; at most "
+        f"{LONGEST_DATA_PATH} characters",
     )
     """The folder that mirrors the bucket, below which jobs find their channels.
 
@@ -142,7 +154,7 @@ class FsxSettings(SettingsGroup):
     @field_validator("capacity_gib")
     @classmethod
     def _capacity_is_offered(cls, gib: int) -> int:
-        if gib != 1200 and (gib <= 0 or gib % 2400):
+        if gib != 1200 and (not 0 < gib <= MOST_CAPACITY_GIB or gib % 2400):
             raise ValueError("FSx for Lustre does not offer it")
         return gib
 

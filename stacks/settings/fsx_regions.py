@@ -7,7 +7,7 @@ by an old list.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal
 
 Deployment = Literal["PERSISTENT_2", "PERSISTENT_1", "SCRATCH_2"]
@@ -51,24 +51,34 @@ def problems_of_region(
     throughput_mbps_per_tib: int | None,
     efa: bool,
 ) -> Iterator[str]:
-    """Yield what a region does not offer, with what it does."""
-    source = _SOURCE_FOR_CHINA if region in _CHINA else _SOURCE
+    """Yield one message with all that a region does not offer, and what it does."""
+    wrong: list[tuple[str, str]] = []
     if region in MISSING[deployment]:
         offered = [each for each in DEPLOYMENTS if region not in MISSING[each]]
-        yield (
-            f"fsx_deployment = {deployment} is not offered in {region}: take "
-            f"{' or '.join(offered)}, or fsx = none ({source})"
-        )
-    elif region in _CHINA and lustre_version != "2.12":
-        yield (
-            f"fsx_lustre_version = {lustre_version} is not offered in {region}: take 2.12 "
-            f"({source})"
-        )
-    elif deployment == "PERSISTENT_2" and region in _SLOW_PERSISTENT_2_ONLY:
+        given = f"fsx_deployment = {deployment}"
+        wrong.append((given, f"take {' or '.join(offered)}, or fsx = none"))
+    if region in _CHINA and lustre_version != "2.12":
+        wrong.append((f"fsx_lustre_version = {lustre_version}", "take 2.12"))
+    if deployment == "PERSISTENT_2" and region in _SLOW_PERSISTENT_2_ONLY:
         if throughput_mbps_per_tib not in SLOW_THROUGHPUTS:
-            yield (
-                f"fsx_throughput_mbps_per_tib = {throughput_mbps_per_tib} is not offered in "
-                f"{region}: take {' or '.join(map(str, SLOW_THROUGHPUTS))} ({source})"
-            )
+            given = f"fsx_throughput_mbps_per_tib = {throughput_mbps_per_tib}"
+            wrong.append((given, f"take {' or '.join(map(str, SLOW_THROUGHPUTS))}"))
         if efa:
-            yield f"fsx_efa = true is not offered in {region}: leave it out ({source})"
+            wrong.append(("fsx_efa = true", "leave it out"))
+    if wrong:
+        yield _not_offered(region, wrong)
+
+
+def _not_offered(region: str, wrong: Sequence[tuple[str, str]]) -> str:
+    """Say all at once: who corrects one thing should not meet the next.
+
+    Args:
+        wrong: `key = value`, and what to do instead.
+    """
+    source = _SOURCE_FOR_CHINA if region in _CHINA else _SOURCE
+    given = " and ".join(what for what, _ in wrong)
+    if len(wrong) == 1:
+        [(_, instead)] = wrong
+        return f"{given} is not offered in {region}: {instead} ({source})"
+    each = "; ".join(f"for {what.partition(' ')[0]} {instead}" for what, instead in wrong)
+    return f"{given} are not offered in {region}: {each} ({source})"

@@ -2,51 +2,39 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import Annotated, Self
 
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
+from stacks.settings.arns import ACCOUNT_ID, REGION, problems_of_boundary_arn
 from stacks.settings.group import Pairs, SettingsGroup, checked_by, none_if_empty
-from training.outputs import JOB_TAG, PROJECT_TAG
+from stacks.settings.tag_rules import TAGS_ALLOWED, problems_of_tags
 
-# https://docs.aws.amazon.com/tag-editor/latest/userguide/best-practices-and-strats.html
-_TAG_TEXT = re.compile(r"[\w\s+=.:/@-]*")
-LONGEST_TAG_KEY, LONGEST_TAG_VALUE = 128, 256
-MOST_TAGS = 40
-"""AWS allows 50 a resource; CDK, CloudFormation and the constructs need some."""
+RESERVED_ROLE_PATHS = ("/aws-service-role/", "/aws-reserved/")
+"""Of service-linked roles and of IAM Identity Center's; nobody else can make roles there.
+
+https://docs.aws.amazon.com/IAM/latest/UserGuide/reference-arns.html
+"""
 
 
-def _problems_of_tags(tags: dict[str, str]) -> Iterator[str]:
-    if len(tags) > MOST_TAGS:
-        yield f"{len(tags)} tags are too many"
-    for key, value in tags.items():
-        if not key or len(key) > LONGEST_TAG_KEY:
-            yield f"the tag name {key!r} has {len(key)} characters"
-        if len(value) > LONGEST_TAG_VALUE:
-            yield f"the value of tag {key} has {len(value)} characters"
-        if not _TAG_TEXT.fullmatch(key) or not _TAG_TEXT.fullmatch(value):
-            yield f"the tag {key}={value} has a character that AWS does not take"
-        if key.lower().startswith("aws:"):
-            yield f"the tag name {key} begins with aws:, which is AWS's own"
-        if key == PROJECT_TAG:
-            yield f"the tag {PROJECT_TAG} is set by the key project"
-        if key == JOB_TAG:
-            yield f"the tag {JOB_TAG} is each job's own"
+def _problems_of_role_path(path: str) -> Iterator[str]:
+    for reserved in RESERVED_ROLE_PATHS:
+        if path.lower().startswith(reserved):
+            yield f"{reserved} is AWS's own"
 
 
 class GeneralSettings(SettingsGroup):
     """Account, region, tags, protection and the bounds of every role."""
 
     aws_account: Annotated[str | None, BeforeValidator(none_if_empty)] = Field(
-        default=None, pattern=r"^\d{12}$", description="an account id of 12 digits"
+        default=None, pattern=f"^{ACCOUNT_ID}$", description="an account id of 12 digits"
     )
     """Without it: the account whose credentials deploy."""
 
     aws_region: Annotated[str | None, BeforeValidator(none_if_empty)] = Field(
         default=None,
-        pattern=r"^[a-z]{2,3}(-[a-z]+)+-\d$",
+        pattern=f"^{REGION}$",
         description="the name of a region, such as us-west-2",
     )
     """Without it: the region of the profile that deploys."""
@@ -58,33 +46,40 @@ class GeneralSettings(SettingsGroup):
     )
     """The value of the cost allocation tag `Project` on everything that the stacks make."""
 
-    tags: Annotated[Pairs, AfterValidator(checked_by(_problems_of_tags))] = Field(
-        default={},
-        description=f"at most {MOST_TAGS} tags as Name=value,Name=value or a JSON object; letters, "
-        "digits, spaces and + - = . _ : / @; names of 1 to 128 characters, values of up to 256",
+    tags: Annotated[Pairs, AfterValidator(checked_by(problems_of_tags))] = Field(
+        default={}, description=TAGS_ALLOWED
     )
     """More tags on everything."""
 
     termination_protection: bool = Field(default=False, description="true or false")
     """Whether AWS refuses to delete the stacks until that is switched off."""
 
-    permissions_boundary: Annotated[str | None, BeforeValidator(none_if_empty)] = Field(
+    permissions_boundary: Annotated[
+        str | None,
+        BeforeValidator(none_if_empty),
+        AfterValidator(checked_by(problems_of_boundary_arn)),
+    ] = Field(
         default=None,
-        pattern=r"^arn:aws[a-z-]*:iam::(\d{12}|aws):policy/[\w+=,.@/-]+$",
+        max_length=2048,
         description="the ARN of an IAM policy, such as arn:aws:iam::123456789012:policy/boundary",
     )
     """Attached to every role that the stacks make."""
 
-    role_path: str = Field(
+    role_path: Annotated[str, AfterValidator(checked_by(_problems_of_role_path))] = Field(
         default="/",
-        pattern=r"^/([\x21-\x2e\x30-\x7e]+/)*$",
+        pattern=r"^/([A-Za-z0-9+=,.@_-]+/)*$",
         max_length=512,
-        description="an IAM path that begins and ends with a slash, such as /training/",
+        description="an IAM path that begins and ends with a slash, such as /training/; between "
+        "slashes letters, digits and + = , . @ _ -",
     )
     """Of every role and policy that the stacks make."""
 
     @model_validator(mode="after")
     def _account_has_its_region(self) -> Self:
         if self.aws_account and not self.aws_region:
-            raise ValueError("aws_account is given without aws_region: set both, or the region")
+            raise ValueError(
+                "aws_account is given without aws_region. The templates name both or neither: set "
+                "aws_region too, or leave aws_account out, and account and region are those of "
+                "the profile that deploys"
+            )
         return self

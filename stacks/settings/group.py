@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterable, Iterator
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, TypeVar, get_args
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict
+from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationInfo, field_validator
+from pydantic_core import PydanticCustomError
+
+from stacks.settings.text import problems_of_text
 
 Value = TypeVar("Value")
+
+_WHOLE_NUMBER = re.compile(r"-?[0-9]{1,18}")
+_NOTHING = ("", "none")
+"""What fields of numbers may read as absent."""
 
 
 class SettingsGroup(BaseModel):
@@ -20,6 +28,21 @@ class SettingsGroup(BaseModel):
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
+
+    @field_validator("*", mode="before")
+    @classmethod
+    def _numbers_are_whole(cls, value: Any, info: ValidationInfo) -> Any:
+        """Refuse what pydantic would take for a number: true for 1, 2.0 and 1_000."""
+        annotation = cls.model_fields[info.field_name or ""].annotation
+        if int in (annotation, *get_args(annotation)) and not _is_whole(value):
+            raise PydanticCustomError("whole_number", "it is no whole number")
+        return value
+
+    @field_validator("*", mode="after")
+    @classmethod
+    def _texts_are_plain(cls, value: Any) -> Any:
+        refuse(problems_of_text(value))
+        return value
 
     @classmethod
     def allowed(cls) -> dict[str, str]:
@@ -40,6 +63,13 @@ class SettingsGroup(BaseModel):
 def prefixed(prefix: str) -> ConfigDict:
     """Return the configuration of a group whose context keys begin so."""
     return ConfigDict(alias_generator=lambda name: prefix + name)
+
+
+def _is_whole(value: object) -> bool:
+    """Tell whether a field of whole numbers may be given so; None and some texts are absent."""
+    if isinstance(value, str):
+        return value in _NOTHING or bool(_WHOLE_NUMBER.fullmatch(value))
+    return not isinstance(value, bool | float)
 
 
 def _split_list(value: object) -> object:
@@ -69,6 +99,9 @@ def _split_map(value: object) -> object:
     pairs = [item.partition("=") for item in text.split(",") if item.strip()]
     if any(not separator for _, separator, _ in pairs):
         raise ValueError("each item is name=value")
+    names = [name.strip() for name, _, _ in pairs]
+    if len(set(names)) != len(names):
+        raise ValueError("a name is there twice")
     return {name.strip(): item.strip() for name, _, item in pairs}
 
 

@@ -13,6 +13,7 @@ from stacks.settings.existing_subnet import SECURITY_GROUP_ID, VPC_ID, Subnet, p
 from stacks.settings.group import CommaSeparated, SettingsGroup, checked_by, none_if_empty, refuse
 from stacks.settings.network_rules import problems_of_network
 from stacks.settings.subnet_plan import Cut, SubnetPlan, problems_of_vpc
+from stacks.settings.text import shown
 from training.errors import UsageError
 from training.instances import Instance, find_instance
 
@@ -42,7 +43,7 @@ def _endpoints_of_group(value: object) -> object:
 def _problems_of_endpoints(names: tuple[str, ...] | None) -> Iterator[str]:
     for name in names or ():
         if name not in BY_NAME:
-            yield f"{name!r} is no service that has an endpoint here"
+            yield f"{shown(name)} is no service that has an endpoint here"
     if len(set(names or ())) != len(names or ()):
         yield "a service is there twice"
 
@@ -154,7 +155,7 @@ class NetworkSettings(SettingsGroup):
     address; the other subnets reach it too, while that zone is up."""
 
     planned_instance_type: _Text = Field(
-        default=None, description="a GPU instance type, such as ml.p4d.24xlarge"
+        default=None, max_length=64, description="a GPU instance type, such as ml.p4d.24xlarge"
     )
     """The largest cluster that you mean to run, to check that a new VPC has addresses for it."""
 

@@ -18,7 +18,7 @@ from stacks.settings.fsx import FsxSettings
 from stacks.settings.general import GeneralSettings
 from stacks.settings.group import SettingsGroup, refuse
 from stacks.settings.network import NetworkSettings
-from stacks.settings.notebook import NotebookSettings
+from stacks.settings.notebook import DEFAULT_WHEELS, NotebookSettings
 from stacks.settings.registry import RegistrySettings
 from stacks.settings.together import problems
 from training.errors import UsageError
@@ -84,6 +84,7 @@ class Settings(BaseModel):
                 general=self.general,
                 network=self.network,
                 bucket=self.bucket,
+                efs=self.efs,
                 fsx=self.fsx,
                 notebook=self.notebook,
             )
@@ -94,3 +95,10 @@ class Settings(BaseModel):
     def notebook_zone(self) -> int:
         """The number of the notebook's private subnet: near FSx, which is in one zone."""
         return self.notebook.zone or (self.fsx.zone if self.fsx.is_wanted else 1)
+
+    @property
+    def notebook_wheels(self) -> str | None:
+        """The folder of the bucket with the notebook's Python packages; None: it asks PyPI."""
+        if self.notebook.wheels or self.network.internet_access:
+            return self.notebook.wheels
+        return "/".join(part for part in (self.bucket.prefix, DEFAULT_WHEELS) if part)

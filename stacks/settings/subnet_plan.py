@@ -30,9 +30,10 @@ class Cut:
     """How a VPC is cut when its subnets are not given.
 
     Each private subnet is a quarter of the VPC, an eighth where there are more than three. The
-    public ones are in the part before them: pieces of it as if each zone had one, or as few as
-    there are where those pieces would be too small. So subnets keep their addresses when NAT
-    gateways and public subnets come and go; AWS would not make one where another still is.
+    public ones are in the part before them: a quarter of it each, an eighth where there are more
+    than three zones, or as few pieces as there are where those would be too small. So subnets keep
+    their addresses when NAT gateways and public subnets come and go, and a third zone: AWS would
+    not make one where another still is.
     172.30.0.0/25 with three private subnets and one public makes the /27 subnets of the
     CloudFormation templates that this app replaces.
     """
@@ -53,7 +54,7 @@ class Cut:
     def of(self, vpc: IPv4Network) -> SubnetPlan:
         """Return the subnets of a VPC that is not smaller than `smallest_vpc`."""
         first, *rest = vpc.subnets(prefixlen_diff=self.private_bits)
-        public_prefix = first.prefixlen + _bits(self.private)
+        public_prefix = first.prefixlen + self.private_bits
         if public_prefix > SMALLEST_SUBNET:
             public_prefix = first.prefixlen + _bits(self.public)
         return SubnetPlan(

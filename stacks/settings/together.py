@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from stacks.settings.address_room import problems_of_room
-from stacks.settings.bucket import BucketSettings, region_of_key
+from stacks.settings.bucket import BucketSettings
+from stacks.settings.efs import EfsSettings
 from stacks.settings.fsx import FsxSettings
 from stacks.settings.fsx_regions import problems_of_region
 from stacks.settings.general import GeneralSettings
 from stacks.settings.network import NetworkSettings
 from stacks.settings.notebook import NotebookSettings
+from stacks.settings.places import problems_of_places
 
 
 def problems(
@@ -18,28 +20,27 @@ def problems(
     general: GeneralSettings,
     network: NetworkSettings,
     bucket: BucketSettings,
+    efs: EfsSettings,
     fsx: FsxSettings,
     notebook: NotebookSettings,
 ) -> Iterator[str]:
     """Yield each problem, naming the keys, the values and what to do."""
-    yield from _zones_in_region(general, network)
+    yield from problems_of_places(general, network, bucket, notebook)
+    yield from _file_systems_are_two(efs, fsx)
     yield from _fsx_zone_is_there(network, fsx)
     yield from problems_of_room(network, fsx)
     yield from _fsx_is_offered(general, fsx)
-    yield from _keys_are_in_region(general, bucket)
     yield from _notebook_zone_is_there(network, notebook)
-    yield from _notebook_gets_its_packages(network, bucket, notebook)
-    yield from _notebook_reaches_git(general, network, notebook)
+    yield from _notebook_may_read_its_packages(bucket, notebook)
+    yield from _notebook_reaches_git(network, notebook)
 
 
-def _zones_in_region(general: GeneralSettings, network: NetworkSettings) -> Iterator[str]:
-    region = general.aws_region
-    for zone in network.zone_names or ():
-        if region and zone[:-1] != region:
-            yield (
-                f"the zone {zone} is not in aws_region {region}: name zones of that region, or "
-                "leave aws_region out"
-            )
+def _file_systems_are_two(efs: EfsSettings, fsx: FsxSettings) -> Iterator[str]:
+    if efs.file_system_id and fsx.is_wanted and efs.file_system_id == fsx.file_system_id:
+        yield (
+            f"efs_id and fsx_id are both {fsx.file_system_id}, which is a file system of one kind: "
+            "leave the wrong one out"
+        )
 
 
 def _fsx_zone_is_there(network: NetworkSettings, fsx: FsxSettings) -> Iterator[str]:
@@ -61,20 +62,6 @@ def _fsx_is_offered(general: GeneralSettings, fsx: FsxSettings) -> Iterator[str]
         )
 
 
-def _keys_are_in_region(general: GeneralSettings, bucket: BucketSettings) -> Iterator[str]:
-    region = general.aws_region
-    keys = {
-        "encryption_key_arn": bucket.storage_key_arn,
-        "bucket_encryption_key_arn": bucket.encryption_key_arn,
-    }
-    for name, arn in keys.items():
-        if region and arn and region_of_key(arn) != region:
-            yield (
-                f"{name} = {arn} is a key of another region than aws_region = {region}: a key "
-                "encrypts only in its own region, so name one there, or set aws_region to it"
-            )
-
-
 def _notebook_zone_is_there(network: NetworkSettings, notebook: NotebookSettings) -> Iterator[str]:
     if notebook.zone and notebook.zone > network.number_of_zones:
         yield (
@@ -83,16 +70,10 @@ def _notebook_zone_is_there(network: NetworkSettings, notebook: NotebookSettings
         )
 
 
-def _notebook_gets_its_packages(
-    network: NetworkSettings, bucket: BucketSettings, notebook: NotebookSettings
+def _notebook_may_read_its_packages(
+    bucket: BucketSettings, notebook: NotebookSettings
 ) -> Iterator[str]:
     folder, prefix = notebook.wheels, bucket.prefix
-    if not network.internet_access and not folder:
-        yield (
-            "internet_access = false, so the notebook cannot get its Python packages from PyPI: "
-            "name a folder of the bucket with notebook_wheels, such as "
-            f"{prefix + '/' if prefix else ''}notebook/wheels, and fill it as docs/guide.md says"
-        )
     if folder and prefix and not folder.startswith(f"{prefix}/"):
         yield (
             f"notebook_wheels = {folder} is not below bucket_prefix = {prefix}, which is all of "
@@ -100,18 +81,10 @@ def _notebook_gets_its_packages(
         )
 
 
-def _notebook_reaches_git(
-    general: GeneralSettings, network: NetworkSettings, notebook: NotebookSettings
-) -> Iterator[str]:
+def _notebook_reaches_git(network: NetworkSettings, notebook: NotebookSettings) -> Iterator[str]:
     if notebook.git_repository and not network.internet_access and not network.vpc_id:
         yield (
             f"notebook_git_repository = {notebook.git_repository} cannot be reached with "
             "internet_access = false: leave it out, set internet_access to true, or name a VPC "
             "with a way to it (vpc_id)"
-        )
-    region, secret = general.aws_region, notebook.git_secret_arn
-    if region and secret and secret.split(":")[3] != region:
-        yield (
-            f"notebook_git_secret_arn = {secret} is of another region than aws_region = {region}: "
-            "make the secret there too, and name that one"
         )

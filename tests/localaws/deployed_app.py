@@ -6,6 +6,7 @@ The CDK CLI takes seconds for each command; what it does with a template, these 
 from __future__ import annotations
 
 import dataclasses
+import hashlib
 import json
 from collections.abc import Mapping
 from pathlib import Path
@@ -37,6 +38,7 @@ class DeployedApp:
             aws: Where to deploy.
             folder: For what is synthesized.
         """
+        self.aws = aws
         self._folder = folder
         self._cloudformation = aws.client("cloudformation")
         self._stacks: list[str] = []
@@ -50,8 +52,7 @@ class DeployedApp:
         Returns:
             Stack name to `CREATE_COMPLETE`, `UPDATE_COMPLETE`, or `unchanged`.
         """
-        assembly = self._folder / f"assembly-{len(list(self._folder.iterdir()))}"
-        build_app(context, outdir=str(assembly)).synth()
+        assembly = self._assembly(context)
         artifacts = json.loads((assembly / "manifest.json").read_text("utf-8"))["artifacts"]
         # In the order in which the app made them, which is that of their references.
         stacks = {
@@ -62,6 +63,14 @@ class DeployedApp:
         self._stacks = list(stacks)
         return {name: self._bring(name, stack, assembly) for name, stack in stacks.items()}
 
+    def _assembly(self, context: Mapping[str, Any]) -> Path:
+        """Synthesize settings, once."""
+        words = json.dumps(context, sort_keys=True).encode()
+        assembly = self._folder / hashlib.sha256(words).hexdigest()[:16]
+        if not assembly.exists():
+            build_app(context, outdir=str(assembly)).synth()
+        return assembly
+
     def _bring(self, name: str, stack: Mapping[str, Any], assembly: Path) -> str:
         request = {
             "StackName": name,
@@ -70,7 +79,7 @@ class DeployedApp:
             "Capabilities": ["CAPABILITY_NAMED_IAM"],
         }
         is_protected = stack["terminationProtection"]
-        if not self.is_there(name):
+        if name not in self.stacks():
             self._cloudformation.create_stack(**request, EnableTerminationProtection=is_protected)
             return self._finished(name, [])
         before = self._events(name)
@@ -85,9 +94,10 @@ class DeployedApp:
             return "unchanged"
         return self._finished(name, before)
 
-    def is_there(self, name: str) -> bool:
+    def stacks(self) -> dict[str, str]:
+        """Return the name of each stack of the region to its status."""
         stacks = self._cloudformation.describe_stacks()["Stacks"]
-        return name in [stack["StackName"] for stack in stacks]
+        return {stack["StackName"]: stack["StackStatus"] for stack in stacks}
 
     def _events(self, name: str) -> list[dict[str, Any]]:
         pages = self._cloudformation.get_paginator("describe_stack_events")
@@ -107,10 +117,6 @@ class DeployedApp:
         assert not failed, (name, failed)
         return status
 
-    def outputs(self, name: str) -> dict[str, str]:
-        stack = self._cloudformation.describe_stacks(StackName=name)["Stacks"][0]
-        return {each["OutputKey"]: each["OutputValue"] for each in stack["Outputs"]}
-
     def drift(self) -> dict[str, Any]:
         """Return `Stack.LogicalId` to what is not as the templates say."""
         drifted = {}
@@ -124,7 +130,12 @@ class DeployedApp:
                 drifted[f"{name}.{each['LogicalResourceId']}"] = differences
         return drifted
 
-    def destroy(self) -> None:
-        """Delete every stack, users before what they use."""
-        for name in reversed(self._stacks):
+    def destroy(self, *, by_force: bool = False) -> None:
+        """Delete every stack, users before what they use; by force, protected ones too."""
+        there = self.stacks()
+        for name in [name for name in reversed(self._stacks) if name in there]:
+            if by_force:
+                self._cloudformation.update_termination_protection(
+                    StackName=name, EnableTerminationProtection=False
+                )
             self._cloudformation.delete_stack(StackName=name)

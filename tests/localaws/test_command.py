@@ -53,6 +53,32 @@ def test_second_start_of_a_state_directory_answers_with_the_first(shared: LocalA
     assert "localaws stop --discard" in refused.stderr
 
 
+def test_every_command_that_is_advised_is_for_the_same_folder(tmp_path: Path) -> None:
+    folder = tmp_path / "a folder"
+    option = f"--state-dir '{folder}'"
+    started = localaws("start", "--port", "0", "--state-dir", folder)
+    try:
+        assert f'eval "$(python -m localaws env {option})"' in started.stderr
+        refused = localaws("start", "--discard", "--state-dir", folder, check=False)
+        assert f"python -m localaws stop --discard {option}" in refused.stderr
+    finally:
+        localaws("stop", "--state-dir", folder)
+    absent = localaws("env", "--state-dir", folder, check=False)
+    assert f"python -m localaws start {option}" in absent.stderr
+    (folder / "backends.pickle").write_bytes(b"not a pickle")
+    damaged = localaws("start", "--port", "0", "--state-dir", folder, check=False)
+    assert f"python -m localaws start --discard {option}" in damaged.stderr
+
+
+def test_what_cannot_be_saved_can_be_thrown_away(tmp_path: Path) -> None:
+    with running_local_aws(tmp_path):
+        # Where the state is written first: no save can succeed.
+        (tmp_path / "backends.new").mkdir()
+        stopped = localaws("stop", "--state-dir", tmp_path, "--discard")
+        assert "thrown away" in stopped.stderr
+        assert list(tmp_path.iterdir()) == []
+
+
 def test_listens_on_this_machine_only(shared: LocalAws) -> None:
     server = find(StateDirectory(shared.state_dir))
     assert server is not None

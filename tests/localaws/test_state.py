@@ -206,6 +206,24 @@ def check_the_rest(aws: LocalAws, template: dict[str, Any]) -> None:
     cloudformation.update_termination_protection(StackName="One", EnableTerminationProtection=False)
 
 
+def test_a_list_that_was_read_in_part_is_kept_with_its_rest(tmp_path: Path) -> None:
+    """moto keeps a generator for each answer of the tagging API that has another page."""
+    with running_local_aws(tmp_path) as first:
+        for number in range(3):
+            first.client("sns").create_topic(
+                Name=f"topic-{number}", Tags=[{"Key": "Project", "Value": "a"}]
+            )
+        page = first.client("resourcegroupstaggingapi").get_resources(ResourcesPerPage=1)
+        seen = [each["ResourceARN"] for each in page["ResourceTagMappingList"]]
+    with running_local_aws(tmp_path) as second:
+        rest = second.client("resourcegroupstaggingapi").get_resources(
+            PaginationToken=page["PaginationToken"]
+        )
+        seen += [each["ResourceARN"] for each in rest["ResourceTagMappingList"]]
+        topics = second.client("sns").list_topics()["Topics"]
+    assert sorted(seen) == sorted(each["TopicArn"] for each in topics)
+
+
 SERVICES = ("cloudformation", "ec2", "ecr", "efs", "fsx", "iam", "kms", "logs", "s3", "ssm", "sts")
 """Those that the stacks use, and some whose objects are hard to keep."""
 

@@ -61,7 +61,7 @@ MATRIX: Mapping[str, Mapping[str, Any]] = {
         "planned_instance_type": "ml.p4d.24xlarge",
         "planned_instance_count": "64",
     },
-    "no-internet": {"internet_access": "false", "notebook_wheels": "notebook/wheels"},
+    "no-internet": {"internet_access": "false"},
     "endpoints": {"interface_endpoints": "all", "interface_endpoint_zones": "3"},
     # A VPC of others.
     "existing-vpc": EXISTING_VPC,

@@ -136,16 +136,19 @@ def test_s3_endpoint_serves_every_private_subnet(network: Template) -> None:
     )
 
 
-def test_s3_endpoint_writes_to_buckets_of_this_account_only(network: Template) -> None:
+def test_s3_endpoint_lets_this_account_write_to_its_own_buckets_and_others_only_read(
+    network: Template,
+) -> None:
     [endpoint] = gateway_endpoints(network)
-    writes = [
-        statement
-        for statement in endpoint["PolicyDocument"]["Statement"]
-        if "s3:PutObject" in statement["Action"]
-    ]
-    assert [each["Condition"] for each in writes] == [
-        {"StringEquals": {"aws:ResourceAccount": {"Ref": "AWS::AccountId"}}}
-    ]
+    account = {"Ref": "AWS::AccountId"}
+    own = {"StringEquals": {"aws:PrincipalAccount": account, "aws:ResourceAccount": account}}
+    for statement in endpoint["PolicyDocument"]["Statement"]:
+        verbs = {action.removeprefix("s3:")[:3] for action in statement["Action"]}
+        if "Condition" in statement:
+            assert statement["Condition"] == own
+            assert "s3:PutObject" in statement["Action"]
+        else:
+            assert verbs == {"Get", "Lis"}
 
 
 def test_training_group_talks_to_itself_on_every_port_both_ways_as_efa_asks(

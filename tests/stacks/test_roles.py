@@ -18,6 +18,7 @@ from tests.stacks.permissions.expected import (
     IN_A_JOB,
     JOB,
     NOTEBOOK,
+    WITHHELD,
     WITHOUT_RESOURCE,
 )
 from tests.stacks.permissions.modules import files_of
@@ -51,9 +52,14 @@ def test_notebook_may_do_what_launch_data_and_images_call_and_nothing_else(
 ) -> None:
     needed = actions_of(called | operations_in_scripts(ON_START.parent))
     needed |= {*AWAITED, *DOCKER, *NOTEBOOK}
+    needed -= set(WITHHELD)
     has = actions(allowed(synth, "notebook-with-git", "NotebookStack/Access"))
     assert has - needed == set(), "nothing calls these"
     assert needed - has == set(), "these are called, and refused"
+
+
+def test_what_is_withheld_is_called(called: set[Operation]) -> None:
+    assert set(WITHHELD) <= actions_of(called)
 
 
 def test_what_is_called_is_awaited_no_more(called: set[Operation]) -> None:
@@ -64,6 +70,7 @@ def test_jobs_may_do_what_our_code_calls_in_them_and_what_sagemaker_does_for_the
     called: set[Operation], synth: Synthesize
 ) -> None:
     needed = actions_of(each for each in called if each[0] in IN_A_JOB) | set(JOB)
+    needed -= set(WITHHELD)
     assert actions(allowed(synth, "default", "StorageStack/Training")) == needed
 
 
@@ -113,10 +120,42 @@ def test_jobs_join_no_other_vpc(synth: Synthesize) -> None:
         for each in allowed(synth, "existing-vpc", "StorageStack/Training")
         if "NetworkInterface" in str(each.actions) and "ec2:DescribeVpcs" not in each.actions
     ]
+    # EC2 knows the VPC of one that is not there yet by its subnet and its groups only.
+    [new] = [each for each in found if not each.conditions]
+    assert new.actions == ("ec2:CreateNetworkInterface",)
+    assert ["network-interface/*" in str(arn) for arn in new.resources] == [True]
+    found.remove(new)
     assert len(found) == 2
     for each in found:
         [vpc] = each.conditions["ArnLike"].values()
         assert "vpc/vpc-0123456789abcdef0" in str(vpc)
+        if "ec2:CreateNetworkInterface" in each.actions:
+            assert "network-interface/" not in str(each.resources)
+
+
+@pytest.mark.parametrize(
+    ("action", "conditions"),
+    [
+        ("CreateTrainingJob", {"aws:RequestTag/Project"}),
+        ("AddTags", {"aws:RequestTag/Project", "sagemaker:TaggingAction"}),
+        ("DescribeTrainingJob", {"aws:ResourceTag/Project"}),
+        ("StopTrainingJob", {"aws:ResourceTag/Project"}),
+    ],
+)
+def test_the_notebook_has_to_do_with_jobs_of_its_project_alone(
+    action: str, conditions: set[str], synth: Synthesize
+) -> None:
+    row = "governed"
+    [allowing] = [
+        each
+        for each in allowed(synth, row, "NotebookStack/Access")
+        if f"sagemaker:{action}" in each.actions
+    ]
+    equals = dict(allowing.conditions["StringEquals"])
+    assert set(equals) == conditions
+    # A tag is put on a job that is being made, and on no other.
+    assert equals.pop("sagemaker:TaggingAction", "CreateTrainingJob") == "CreateTrainingJob"
+    assert list(equals.values()) == [MATRIX[row]["project"]]
 
 
 def test_the_notebook_hands_over_the_training_role_alone(synth: Synthesize) -> None:

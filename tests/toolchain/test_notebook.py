@@ -65,13 +65,31 @@ def test_wheels_are_those_of_the_notebooks_system_on_whatever_machine(
     assert "--platform=manylinux_2_35_x86_64" not in command
 
 
-@pytest.mark.parametrize("arguments", [[], ["wheels"], ["lock", "more"], ["unknown"]])
-def test_a_wrong_command_line_ends_2_with_the_usage(
-    arguments: list[str], capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [
+        ([], 2),
+        (["wheels"], 2),
+        (["lock", "more"], 2),
+        (["unknown"], 2),
+        (["wheels", "--quiet"], 2),
+        (["--help"], 0),
+        (["lock", "--help"], 0),
+        (["wheels", "--help"], 0),
+    ],
+)
+def test_help_and_a_wrong_command_line_show_the_usage_and_run_nothing(
+    arguments: list[str],
+    code: int,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
-    assert notebook.main(arguments) == 2
-    expected = "usage: python -m toolchain.notebook lock | wheels FOLDER\n"
-    assert capsys.readouterr().err == expected
+    monkeypatch.setattr(notebook, "_pip", lambda *_: pytest.fail("pip was run"))
+    with pytest.raises(SystemExit) as error:
+        notebook.main(arguments)
+    assert error.value.code == code
+    seen = capsys.readouterr()
+    assert "usage: python -m toolchain.notebook" in (seen.err if code else seen.out)
 
 
 def test_what_pip_could_not_do_ends_1_without_a_traceback(

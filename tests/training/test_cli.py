@@ -21,7 +21,10 @@ app = new_app("Try.")
 @app.command()
 def go(what: str) -> None:
     if what == "usage":
-        raise UsageError("a [red]markup[/] line")
+        raise UsageError("a [red]markup[/] line of arn:aws:secretsmanager:r:1:secret:git")
+    if what == "arn":
+        result.print("arn:aws:secretsmanager:r:1:secret:git[a]")
+        log.print("arn:aws:secretsmanager:r:1:secret:git[a]")
     if what == "checkpointed":
         raise JobCheckpointed("saved")
     if what == "interrupt":
@@ -51,7 +54,7 @@ def call(what: str, **options: object) -> subprocess.CompletedProcess[str]:
 @pytest.mark.parametrize(
     ("what", "code", "message"),
     [
-        ("usage", 2, "error: a [red]markup[/] line\n"),
+        ("usage", 2, "error: a [red]markup[/] line of arn:aws:secretsmanager:r:1:secret:git\n"),
         ("checkpointed", 75, "stopped: saved\n"),
         ("interrupt", 130, ""),
         ("file", 2, "error: /nowhere/at/all: No such file or directory\n"),
@@ -62,6 +65,11 @@ def test_an_error_is_its_message_and_the_exit_code_of_its_kind(
 ) -> None:
     done = call(what)
     assert (done.returncode, done.stderr, done.stdout) == (code, message, "")
+
+
+def test_text_is_shown_as_it_is() -> None:
+    done = call("arn")
+    assert done.stdout == done.stderr == "arn:aws:secretsmanager:r:1:secret:git[a]\n"
 
 
 def test_a_bug_is_shown_as_what_it_is() -> None:

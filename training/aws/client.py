@@ -10,6 +10,7 @@ from training.errors import UsageError
 
 if TYPE_CHECKING:
     from boto3.session import Session
+    from botocore.config import Config
 
 CONNECT_TIMEOUT_S = 2.0
 READ_TIMEOUT_S = 60.0
@@ -21,15 +22,39 @@ where its port is closed, as with a local AWS that does not run, within one."""
 def new_session(*, region: str | None = None, profile: str | None = None) -> Session:
     """Return a session for a profile and region, or for those of the environment.
 
+    Its clients, and those that find its credentials, know an answer that is not of AWS.
+
     Raises:
         AwsError: The profile is not known.
     """
     import boto3
+    import botocore.session
 
+    from training.aws.answers import WaryParserFactory
+
+    parts = botocore.session.get_session()
+    parts.register_component("response_parser_factory", WaryParserFactory())
+    # For the clients that botocore makes itself, to get credentials.
+    parts.set_default_client_config(_config(READ_TIMEOUT_S, ATTEMPTS))
     # The CLI and other SDKs read this one; boto3 alone knows only AWS_DEFAULT_REGION.
     region = region or os.environ.get("AWS_REGION")
     with translated():
-        return boto3.Session(region_name=region, profile_name=profile)
+        return boto3.Session(region_name=region, profile_name=profile, botocore_session=parts)
+
+
+def find_credentials(session: Session) -> None:
+    """Find the credentials that requests will be signed with; that there are none is told then.
+
+    Some come from a person, who types a code, or from a program that asks one: this is for
+    commands that count the time of what comes after.
+
+    Raises:
+        AwsError: They cannot be had.
+    """
+    with translated():
+        credentials = session.get_credentials()
+        if credentials is not None:
+            credentials.get_frozen_credentials()
 
 
 def new_client(
@@ -53,13 +78,7 @@ def new_client(
         AwsError: There is no region.
         UsageError: AWS_ENDPOINT_URL is not an address.
     """
-    from botocore.config import Config
-
-    config = Config(
-        connect_timeout=CONNECT_TIMEOUT_S,
-        read_timeout=read_timeout_s,
-        retries={"mode": "standard", "total_max_attempts": attempts},
-    )
+    config = _config(read_timeout_s, attempts)
     try:
         with translated():
             return session.client(  # type: ignore[call-overload]
@@ -68,6 +87,16 @@ def new_client(
     except ValueError as error:
         # Of an AWS_ENDPOINT_URL that is no address.
         raise UsageError(f"{service}: {error}") from error
+
+
+def _config(read_timeout_s: float, attempts: int) -> Config:
+    from botocore.config import Config
+
+    return Config(
+        connect_timeout=CONNECT_TIMEOUT_S,
+        read_timeout=read_timeout_s,
+        retries={"mode": "standard", "total_max_attempts": attempts},
+    )
 
 
 def where(client: Any) -> str:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 from training.aws.client import where
 from training.aws.errors import AwsRefused
-from training.aws.request import ask
+from training.aws.request import ask, ask_all
 from training.errors import AwsError
 from training.outputs import Outputs, StackOutputs
 
@@ -38,6 +39,28 @@ class CloudFormation:
         """Return a stack's outputs, whatever its state; none where there is no such stack."""
         return _outputs_of(self.stack(name) or {})
 
+    def resource_ids(self, name: str) -> frozenset[str]:
+        """Return the physical ids of what a stack holds; none where there is no such stack."""
+        try:
+            found = ask_all(
+                self._client, "list_stack_resources", "StackResourceSummaries", StackName=name
+            )
+        except AwsRefused as error:
+            if _is_missing(error):
+                return frozenset()
+            raise
+        return frozenset(
+            each["PhysicalResourceId"]
+            for each in found
+            if each.get("PhysicalResourceId") and each["ResourceStatus"] != "DELETE_COMPLETE"
+        )
+
+    def metadata(self, name: str) -> dict[str, Any]:
+        """Return the Metadata of the template of a stack that is there."""
+        summary = ask(self._client, "get_template_summary", StackName=name)
+        found: dict[str, Any] = json.loads(summary.get("Metadata") or "{}")
+        return found
+
 
 def read_outputs_from_cloudformation(client: Any, stack_names: Iterable[str]) -> Outputs:
     """Return the outputs of those stacks that are there.
@@ -64,13 +87,17 @@ def _describe(client: Any, name: str) -> dict[str, Any] | None:
     try:
         answer = ask(client, "describe_stacks", StackName=name)
     except AwsRefused as error:
-        # CloudFormation has no code of its own for this.
-        if error.code == "ValidationError" and "does not exist" in str(error):
+        if _is_missing(error):
             return None
         raise
     stack: dict[str, Any] = answer["Stacks"][0]
     # A change set that was never executed leaves a stack of this state, with nothing in it.
     return None if stack["StackStatus"] == "REVIEW_IN_PROGRESS" else stack
+
+
+def _is_missing(error: AwsRefused) -> bool:
+    """Return whether there is no such stack; CloudFormation has no code of its own for this."""
+    return error.code == "ValidationError" and "does not exist" in str(error)
 
 
 def _outputs_of(stack: Mapping[str, Any]) -> dict[str, str]:

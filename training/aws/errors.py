@@ -65,6 +65,24 @@ class AwsUnreachable(AwsError):
     """No answer came."""
 
 
+FOREIGN = "NotAnsweredByAws"
+"""In the place of an error's code, where the answer is not one of AWS."""
+
+
+class ForeignAnswer(AwsError):
+    """Something answered that is not AWS, such as a proxy or a captive portal."""
+
+    def __init__(self, operation: str, answer: str, *, place: str | None = None) -> None:
+        """Args: `answer` is what is known of it; `place` is where the request was sent."""
+        at = f"{place}: " if place else ""
+        super().__init__(
+            f"{at}{operation} was answered ({answer}), but not as AWS does. Is a proxy or captive "
+            "portal in between? Check the network, HTTPS_PROXY and AWS_ENDPOINT_URL"
+        )
+        self.operation = operation
+        self.answer = answer
+
+
 class NoCredentials(AwsError):
     """There are no credentials, or they cannot be used."""
 
@@ -76,6 +94,7 @@ def translated() -> Iterator[None]:
     Raises:
         AwsRefused: A service refused; the exception has operation, code and request id.
         AwsUnreachable: No answer came.
+        ForeignAnswer: An answer came that is not of AWS.
         NoCredentials: There are no credentials.
         AwsError: Another of botocore's errors.
     """
@@ -85,9 +104,16 @@ def translated() -> Iterator[None]:
     try:
         yield
     except ClientError as error:
-        raise refusal(error) from error
+        raise _answered(error) from error
     except BotoCoreError as error:
         raise _no_answer(error) from error
+
+
+def _answered(error: ClientError) -> AwsError:
+    found = error.response.get("Error", {})
+    if found.get("Code") == FOREIGN:
+        return ForeignAnswer(error.operation_name, found["Message"])
+    return refusal(error)
 
 
 def refusal(error: ClientError) -> AwsRefused:
@@ -132,11 +158,19 @@ def _no_answer(error: BotoCoreError) -> AwsError:
 
 
 def _unreachable(error: BotoCoreError) -> AwsUnreachable:
+    from botocore.exceptions import ReadTimeoutError
+
     # `endpoint_url` is there for every connection error of botocore that has one.
     endpoint = str(error.kwargs.get("endpoint_url", "AWS"))
     host = urlsplit(endpoint).hostname or ""
     if host in ("localhost", "127.0.0.1", "::1"):
         origin = "{0.scheme}://{0.netloc}".format(urlsplit(endpoint))
+        if isinstance(error, ReadTimeoutError):
+            return AwsUnreachable(
+                f"{origin}: something listens there, but did not answer in time. Run the command "
+                "again; or restart what listens (a local AWS: python -m localaws stop, then "
+                "start), or unset AWS_ENDPOINT_URL to use AWS"
+            )
         return AwsUnreachable(
             f"{origin}: no local AWS answers. Start it (python -m localaws start), or unset "
             "AWS_ENDPOINT_URL to use AWS"

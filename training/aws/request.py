@@ -6,12 +6,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from training.aws.errors import AwsRefused, translated
+from training.aws.client import where
+from training.aws.errors import AwsRefused, ForeignAnswer, translated
 
 _ACTIONS = {
     # Those of S3 that are not named as their operation:
     # https://docs.aws.amazon.com/service-authorization/latest/reference/list_amazons3.html
     "s3:HeadBucket": "s3:ListBucket",
+    "s3:ListObjectsV2": "s3:ListBucket",
     "s3:GetBucketEncryption": "s3:GetEncryptionConfiguration",
     "s3:GetPublicAccessBlock": "s3:GetBucketPublicAccessBlock",
 }
@@ -27,9 +29,10 @@ def ask(client: Any, method: str, **request: Any) -> dict[str, Any]:
 
     Raises:
         AwsRefused: The service refused; the exception has the `action`.
+        ForeignAnswer: Something answered that is not AWS.
         AwsError: No answer came.
     """
-    with _refusal_names_action(client), translated():
+    with _errors_name(client), translated():
         answer: dict[str, Any] = getattr(client, method)(**request)
     return answer
 
@@ -39,9 +42,10 @@ def ask_all(client: Any, method: str, field: str, **request: Any) -> list[dict[s
 
     Raises:
         AwsRefused: The service refused; the exception has the `action`.
+        ForeignAnswer: Something answered that is not AWS.
         AwsError: No answer came.
     """
-    with _refusal_names_action(client), translated():
+    with _errors_name(client), translated():
         pages = client.get_paginator(method).paginate(**request)
         return [item for page in pages for item in page.get(field, [])]
 
@@ -58,9 +62,12 @@ def action_named(signing_name: str, operation: str) -> str:
 
 
 @contextmanager
-def _refusal_names_action(client: Any) -> Iterator[None]:
+def _errors_name(client: Any) -> Iterator[None]:
+    """Let a refusal name the IAM action, and a foreign answer the place that was asked."""
     try:
         yield
     except AwsRefused as error:
         error.action = action_named(client.meta.service_model.signing_name, error.operation)
         raise
+    except ForeignAnswer as error:
+        raise ForeignAnswer(error.operation, error.answer, place=where(client)) from error

@@ -36,6 +36,11 @@ class S3:
         found: str = answer.get("BucketRegion") or self._client.meta.region_name
         return found
 
+    def has_objects(self, bucket: str, prefix: str) -> bool:
+        """Return whether a bucket has an object whose key begins with a prefix."""
+        answer = ask(self._client, "list_objects_v2", Bucket=bucket, Prefix=prefix, MaxKeys=1)
+        return bool(answer.get("KeyCount"))
+
     def is_versioned(self, bucket: str) -> bool:
         """Return whether a bucket keeps old versions."""
         return ask(self._client, "get_bucket_versioning", Bucket=bucket).get("Status") == "Enabled"

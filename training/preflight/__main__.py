@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from training.cli import Format, FormatOption, log, new_app, print_json, result, run
-from training.errors import PreflightError, UsageError
+from training.errors import AwsError, PreflightError, UsageError
 
 if TYPE_CHECKING:
     from training.preflight.stacks.report import Report
@@ -44,7 +44,7 @@ def preflight(
     """Check the settings of the stacks against the AWS account and region, changing nothing.
 
     Settings are those of cdk.json and of -c, as for cdk deploy. Exit codes: 0 no error was found,
-    2 wrong usage or settings, 3 an error was found, 4 AWS cannot be reached.
+    2 wrong usage or settings, 3 an error was found, 4 AWS cannot be reached, or answered no check.
     """
     if not stacks:
         raise UsageError(
@@ -59,6 +59,13 @@ def preflight(
     errors = sum(finding.severity == "error" for finding in report.findings)
     if errors:
         raise PreflightError(f"{errors} error(s) found: correct them before cdk deploy")
+    if report.is_silent:
+        raise AwsError(
+            f"no check could be made: AWS in {report.region} said who you are, and answered "
+            "nothing else. "
+            "Check the network and a proxy (HTTPS_PROXY), run the command again, or allow more "
+            "with --time-limit-s"
+        )
 
 
 def _check_stacks(
@@ -79,14 +86,14 @@ def _check_stacks(
 
 
 def _show(report: Report) -> None:
-    for finding in report.findings:
-        result.print(f"{finding.severity}: {finding.to_line()}", markup=False)
+    from training.preflight.in_short import lines_of
+
+    for line in lines_of(report.findings):
+        result.print(line)
     if not report.findings:
-        result.print("no findings", markup=False)
+        result.print("no findings")
     if report.account:
-        log.print(
-            f"{report.checks} checks of account {report.account} in {report.region}", markup=False
-        )
+        log.print(f"{report.checks} checks of account {report.account} in {report.region}")
 
 
 if __name__ == "__main__":

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, fields
 from typing import Literal
 
 Severity = Literal["error", "warning", "info"]
@@ -31,7 +31,7 @@ class Finding:
         return f"{self.code}: {self.message}{place}"
 
     def to_json(self) -> dict[str, str]:
-        return asdict(self)
+        return {field.name: getattr(self, field.name) for field in fields(Finding)}
 
 
 def error_lines(findings: Iterable[Finding]) -> list[str]:

@@ -57,10 +57,11 @@ class Selection:
 
 
 def _unknown(option: str, code: str, known: Collection[str]) -> str:
-    nearest = difflib.get_close_matches(code, sorted(known), n=3)
-    advice = (
-        f"did you mean {' or '.join(nearest)}?"
-        if nearest
-        else f"known are {', '.join(sorted(known))}"
+    containing = [name for name in sorted(known) if code.lower() in name]
+    close = difflib.get_close_matches(code.lower(), sorted(known), n=3)
+    nearest = list(dict.fromkeys([*close, *containing]))
+    hint = f"did you mean {' or '.join(nearest)}? " if nearest else ""
+    return (
+        f"{option} {code}: there is no finding of that name; {hint}docs/reference.md lists all of "
+        "them"
     )
-    return f"{option} {code}: there is no finding of that name; {advice}"

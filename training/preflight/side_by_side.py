@@ -20,8 +20,31 @@ CODES: dict[str, Severity] = {
 """Of what kept a check from its answer."""
 
 
-def run_checks(checks: Sequence[Check], *, time_limit_s: float) -> list[Finding]:
-    """Return what all checks found, in their order.
+@dataclass(frozen=True)
+class Unanswered(Finding):
+    """That a check has no answer.
+
+    Attributes:
+        subject: What holds where the check finds nothing.
+        reason: Why there is no answer; checks of one reason are told together.
+    """
+
+    subject: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class Results:
+    """What checks found, in their order."""
+
+    findings: list[Finding]
+    is_silent: bool
+    """Whether there are checks that ask AWS, and it answered none of them. A refusal for want of a
+    permission is an answer, and so is that a local AWS does not have what was asked for."""
+
+
+def run_checks(checks: Sequence[Check], *, time_limit_s: float) -> Results:
+    """Run checks at once and wait for them.
 
     A check that AWS refuses, or that takes too long, becomes a warning that says so; what it had
     found before stays.
@@ -39,7 +62,9 @@ def run_checks(checks: Sequence[Check], *, time_limit_s: float) -> list[Finding]
     deadline = time.monotonic() + time_limit_s
     for run in runs:
         run.thread.join(max(0.0, deadline - time.monotonic()))
-    return [finding for run in runs for finding in run.outcome(time_limit_s)]
+    findings = [finding for run in runs for finding in run.outcome(time_limit_s)]
+    asking = [run for run in runs if run.check.actions]
+    return Results(findings, bool(asking) and all(run.is_silent for run in asking))
 
 
 @dataclass
@@ -49,6 +74,8 @@ class _Run:
     check: Check
     findings: list[Finding] = field(default_factory=list)
     error: Exception | None = None
+    is_silent: bool = False
+    """Whether AWS did not answer, and nothing had been found before; known from `outcome` on."""
     thread: threading.Thread = field(init=False)
 
     def __post_init__(self) -> None:
@@ -69,6 +96,7 @@ class _Run:
     def outcome(self, time_limit_s: float) -> list[Finding]:
         findings = list(self.findings)
         if self.thread.is_alive():
+            self.is_silent = not findings
             findings.append(
                 self._not_done(
                     "check-timed-out",
@@ -85,10 +113,28 @@ class _Run:
                 )
             )
         elif isinstance(self.error, AwsError):
-            findings.append(self._not_done("check-not-answered", f"has no answer: {self.error}"))
+            self.is_silent = not findings and not _is_lacking(self.error)
+            findings.append(self._unanswered(self.error))
         elif self.error is not None:
             raise self.error
         return findings
 
+    def _unanswered(self, error: AwsError) -> Unanswered:
+        finding = self._not_done("check-not-answered", f"could not be looked at: {error}")
+        reason = "a local AWS has only what this project uses" if _is_lacking(error) else str(error)
+        return Unanswered(
+            finding.code,
+            finding.severity,
+            finding.message,
+            finding.path,
+            self.check.subject,
+            reason,
+        )
+
     def _not_done(self, code: str, what: str) -> Finding:
         return Finding(code, CODES[code], f'not checked: "{self.check.subject}" {what}', self._name)
+
+
+def _is_lacking(error: AwsError) -> bool:
+    """Return whether a local AWS does not have what was asked for."""
+    return isinstance(error, AwsRefused) and error.code == "NotImplemented"

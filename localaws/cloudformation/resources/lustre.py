@@ -64,7 +64,7 @@ class LustreFileSystem(Resource):
         (shown,) = found["FileSystems"]
         configuration = dict(shown["LustreConfiguration"])
         linked = configuration.pop("DataRepositoryConfiguration", {})
-        configuration |= only(linked, ("ImportPath", "ExportPath"))
+        configuration |= only(linked, ("ImportPath", "ExportPath", "AutoImportPolicy"))
         names = ("FileSystemType", "StorageCapacity", "StorageType", "SubnetIds", "KmsKeyId")
         return {
             **only(shown, (*names, "FileSystemTypeVersion")),

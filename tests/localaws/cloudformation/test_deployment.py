@@ -52,6 +52,24 @@ def test_failed_creation_rolls_back_with_the_reason(local_aws: LocalAws, stack: 
     stack.delete()
 
 
+@pytest.mark.parametrize(("policy", "left"), [("Retain", 1), ("RetainExceptOnCreate", 0)])
+def test_failed_deployment_leaves_what_it_made_only_with_retain(
+    local_aws: LocalAws, new_stack: Callable[[], Stack], policy: str, left: int
+) -> None:
+    kept = {**EFS, "DeletionPolicy": policy, "UpdateReplacePolicy": "Retain"}
+    created, updated = new_stack(), new_stack()
+    before = efs_ids(local_aws)
+    created.create({"Kept": kept, "Vpc": vpc(), "Subnet": TOO_LARGE})
+    assert len(efs_ids(local_aws) - before) == left
+    created.delete()
+    updated.create({"Old": kept, "Vpc": vpc()})
+    before = efs_ids(local_aws)
+    updated.update({"Old": kept, "New": kept, "Vpc": vpc(), "Subnet": TOO_LARGE})
+    assert len(efs_ids(local_aws) - before) == left
+    assert updated.ids()["Old"] in efs_ids(local_aws)
+    updated.delete()
+
+
 def test_failed_update_brings_back_what_was(local_aws: LocalAws, stack: Stack) -> None:
     group = {
         "Type": "AWS::EC2::SecurityGroup",
@@ -89,6 +107,35 @@ def test_update_without_changes_says_so(stack: Stack) -> None:
     stack.create({"Vpc": vpc()})
     with pytest.raises(ClientError, match="No updates are to be performed"):
         stack.update({"Vpc": vpc()})
+    stack.delete()
+
+
+def test_zones_of_the_region_are_no_change(stack: Stack) -> None:
+    zone = {"Fn::Select": [0, {"Fn::GetAZs": ""}]}
+    subnet = {"VpcId": {"Ref": "Vpc"}, "CidrBlock": "10.0.0.0/24", "AvailabilityZone": zone}
+    resources = {"Vpc": vpc(), "Subnet": {"Type": "AWS::EC2::Subnet", "Properties": subnet}}
+    stack.create(resources)
+    with pytest.raises(ClientError, match="No updates are to be performed"):
+        stack.update(resources)
+    stack.delete()
+
+
+def test_named_resource_is_not_replaced_under_its_name(stack: Stack) -> None:
+    def group(name: str, description: str) -> Resources:
+        properties = {"GroupName": name, "GroupDescription": description, "VpcId": {"Ref": "Vpc"}}
+        resource = {"Type": "AWS::EC2::SecurityGroup", "Properties": properties}
+        return {"Vpc": vpc(), "Group": resource}
+
+    stack.create(group("mine", "old"))
+    before = stack.ids()
+    refused = stack.update(group("mine", "new"))
+    assert refused["StackStatus"] == "UPDATE_ROLLBACK_COMPLETE"
+    assert "Group (AWS::EC2::SecurityGroup)" in refused["StackStatusReason"]
+    assert "Rename mine and update the stack again." in refused["StackStatusReason"]
+    assert stack.ids() == before
+
+    assert stack.update(group("yours", "new"))["StackStatus"] == "UPDATE_COMPLETE"
+    assert stack.ids()["Group"] != before["Group"]
     stack.delete()
 
 
@@ -191,41 +238,6 @@ def test_export_in_use_can_be_neither_dropped_nor_changed(
     exporter.delete()
 
 
-def test_change_set_makes_and_changes_as_a_direct_deployment_does(
-    local_aws: LocalAws, stack: Stack
-) -> None:
-    cloudformation = stack.cloudformation
-    outputs = {"Vpc": {"Value": {"Ref": "Vpc"}}}
-    for kind, cidr in (("CREATE", "10.4.0.0/16"), ("UPDATE", "10.5.0.0/16")):
-        body = {"Resources": {"Vpc": vpc(cidr)}, "Outputs": outputs}
-        cloudformation.create_change_set(
-            StackName=stack.name,
-            ChangeSetName="change",
-            ChangeSetType=kind,
-            TemplateBody=json.dumps(body),
-        )
-        cloudformation.execute_change_set(StackName=stack.name, ChangeSetName="change")
-        described = stack.describe()
-        assert described["StackStatus"] == f"{kind}_COMPLETE"
-        vpc_id = described["Outputs"][0]["OutputValue"]
-        (seen,) = local_aws.client("ec2").describe_vpcs(VpcIds=[vpc_id])["Vpcs"]
-        assert seen["CidrBlock"] == cidr
-        cloudformation.delete_change_set(StackName=stack.name, ChangeSetName="change")
-    stack.delete()
-
-
-def test_stack_of_a_change_set_that_was_never_executed_can_be_deleted(stack: Stack) -> None:
-    body = json.dumps({"Resources": {"Vpc": vpc()}})
-    stack.cloudformation.create_change_set(
-        StackName=stack.name, ChangeSetName="change", ChangeSetType="CREATE", TemplateBody=body
-    )
-    with pytest.raises(ClientError, match="in REVIEW_IN_PROGRESS state and can not be updated"):
-        stack.update({"Vpc": vpc("10.9.0.0/16")})
-    stack.delete()
-    with pytest.raises(ClientError, match="does not exist"):
-        stack.describe()
-
-
 def test_zone_that_the_region_does_not_have_fails_with_the_function(stack: Stack) -> None:
     zone = {"Fn::Select": [9, {"Fn::GetAZs": ""}]}
     properties = {"VpcId": {"Ref": "Vpc"}, "CidrBlock": "10.0.0.0/24", "AvailabilityZone": zone}
@@ -276,3 +288,17 @@ def test_zones_are_those_of_the_region(local_aws: LocalAws, stack: Stack) -> Non
     made = stack.create({"Vpc": vpc()}, Outputs={"Zone": {"Value": zone}})
     assert made["Outputs"][0]["OutputValue"] == "us-east-1c"
     stack.delete()
+
+
+def test_metadata_and_description_alone_are_no_change(stack: Stack) -> None:
+    stack.create({"Vpc": vpc()}, Metadata={"Ours": {"a": "1"}})
+    with pytest.raises(ClientError, match="No updates are to be performed"):
+        stack.update({"Vpc": vpc()}, Metadata={"Ours": {"a": "2"}}, Description="New")
+    assert summary_of(stack)["Metadata"] == '{"Ours": {"a": "1"}}'
+    stack.update({"Vpc": vpc(EnableDnsHostnames=True)}, Metadata={"Ours": {"a": "2"}})
+    assert summary_of(stack)["Metadata"] == '{"Ours": {"a": "2"}}'
+
+
+def summary_of(stack: Stack) -> dict[str, Any]:
+    summary: dict[str, Any] = stack.cloudformation.get_template_summary(StackName=stack.name)
+    return summary

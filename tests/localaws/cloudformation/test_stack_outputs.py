@@ -57,6 +57,16 @@ def test_producer_changes_and_goes_while_it_is_used(pair: tuple[Stack, Stack]) -
     consumer.delete()
 
 
+def test_new_value_of_an_output_is_taken_up_by_the_next_update(pair: tuple[Stack, Stack]) -> None:
+    producer, consumer = pair
+    template = group(reading(producer, "Name"))
+    consumer.create(template)
+    other = {"Other": {"Type": "AWS::ECR::Repository"}}
+    producer.update(other, Outputs={"Name": {"Value": {"Ref": "Other"}}})
+    assert consumer.update(template)["StackStatus"] == "UPDATE_COMPLETE"
+    assert consumer.ids()["Group"] == f"weak/{producer.ids()['Other']}"
+
+
 def test_failed_update_rolls_back_although_the_producer_is_gone(
     pair: tuple[Stack, Stack],
 ) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -64,18 +65,23 @@ def associate(fsx: Any, file_system_id: str, s3_path: str, **more: Any) -> dict[
     return association
 
 
-def run(fsx: Any, file_system_id: str, kind: str, *paths: str) -> dict[str, Any]:
+def start(fsx: Any, file_system_id: str, kind: str, *paths: str, **more: Any) -> dict[str, Any]:
+    answer = fsx.create_data_repository_task(
+        Type=kind, FileSystemId=file_system_id, Paths=paths, Report={"Enabled": False}, **more
+    )
+    task: dict[str, Any] = answer["DataRepositoryTask"]
+    return task
+
+
+def run(fsx: Any, file_system_id: str, kind: str, *paths: str, **more: Any) -> dict[str, Any]:
     """Run a task and wait for its end."""
-    task = fsx.create_data_repository_task(
-        Type=kind, FileSystemId=file_system_id, Paths=list(paths), Report={"Enabled": False}
-    )["DataRepositoryTask"]
+    task = start(fsx, file_system_id, kind, *paths, **more)
     deadline = time.monotonic() + 20
     while task["Lifecycle"] in ("PENDING", "EXECUTING") and time.monotonic() < deadline:
         time.sleep(0.05)
         found = fsx.describe_data_repository_tasks(TaskIds=[task["TaskId"]])
         (task,) = found["DataRepositoryTasks"]
-    result: dict[str, Any] = task
-    return result
+    return task
 
 
 def test_file_system_has_a_folder_until_it_is_deleted(
@@ -151,6 +157,111 @@ def test_export_writes_new_and_changed_files_only(
     assert s3.get_object(Bucket=bucket, Key="out/log/new")["Body"].read() == b"new"
 
 
+def test_import_takes_paths_of_the_bucket_as_whole_folders(
+    local_aws: LocalAws, fsx: Any, s3: Any, bucket: str, new_file_system: Callable[..., str]
+) -> None:
+    for key in ("in/a/1", "in/a/2", "in/ab/3", "in/b", "out/4"):
+        s3.put_object(Bucket=bucket, Key=key, Body=b"x")
+    file_system_id = new_file_system()
+    associate(fsx, file_system_id, f"s3://{bucket}/in/")
+    root = local_aws.mounts / file_system_id
+
+    def imported(*paths: str) -> tuple[str, set[str]]:
+        task = run(fsx, file_system_id, "IMPORT_METADATA_FROM_REPOSITORY", *paths)
+        files = {str(path.relative_to(root)) for path in root.rglob("*") if path.is_file()}
+        return task["Lifecycle"], files
+
+    assert imported(f"s3://{bucket}/in/a") == ("SUCCEEDED", {"data/a/1", "data/a/2"})
+    assert imported(f"s3://{bucket}/in/b") == ("SUCCEEDED", {"data/a/1", "data/a/2", "data/b"})
+    everything = {"data/a/1", "data/a/2", "data/ab/3", "data/b"}
+    assert imported(f"s3://{bucket}") == ("SUCCEEDED", everything)
+
+
+@pytest.fixture
+def linked(fsx: Any, bucket: str, new_file_system: Callable[..., str]) -> str:
+    file_system_id = new_file_system()
+    associate(fsx, file_system_id, f"s3://{bucket}/in")
+    return file_system_id
+
+
+@pytest.mark.parametrize(
+    ("kind", "path", "message"),
+    [
+        ("IMPORT_METADATA_FROM_REPOSITORY", "data", "data is not of the form s3://bucket/prefix"),
+        ("IMPORT_METADATA_FROM_REPOSITORY", "s3://other/in", "path s3://other/in is not linked"),
+        ("EXPORT_TO_REPOSITORY", "elsewhere", "path elsewhere is not linked to a bucket"),
+        ("EXPORT_TO_REPOSITORY", "data/gone", "path data/gone does not exist"),
+        ("EXPORT_TO_REPOSITORY", "data/../..", "path data/../.. is not linked to a bucket"),
+        ("RELEASE_DATA_FROM_FILESYSTEM", "s3://other/in", "is not linked to a bucket"),
+    ],
+)
+def test_task_with_a_path_of_another_kind_or_place_fails(
+    kind: str, path: str, message: str, fsx: Any, linked: str
+) -> None:
+    task = run(fsx, linked, kind, path)
+    assert task["Lifecycle"] == "FAILED"
+    assert message in task["FailureDetails"]["Message"]
+
+
+def test_release_is_for_what_was_exported_and_lay_idle(
+    local_aws: LocalAws, fsx: Any, bucket: str, new_file_system: Callable[..., str]
+) -> None:
+    file_system_id = new_file_system()
+    associate(fsx, file_system_id, f"s3://{bucket}")
+    data = local_aws.mounts / file_system_id / "data"
+    (data / "exported").write_bytes(b"1")
+    run(fsx, file_system_id, "EXPORT_TO_REPOSITORY")
+    (data / "new").write_bytes(b"2")
+
+    def released(*paths: str, days: int) -> int:
+        idle = {"DurationSinceLastAccess": {"Unit": "DAYS", "Value": days}}
+        kind = "RELEASE_DATA_FROM_FILESYSTEM"
+        task = run(fsx, file_system_id, kind, *paths, ReleaseConfiguration=idle)
+        assert (task["Lifecycle"], task["ReleaseConfiguration"]) == ("SUCCEEDED", idle)
+        return int(task["Status"]["TotalCount"])
+
+    assert released("/", days=0) == 1
+    assert released("data/exported", days=0) == 1
+    assert released("data/new", days=0) == 0
+    assert released("/", days=1) == 0
+    assert (data / "exported").read_bytes() == b"1"
+
+
+def test_completion_report_is_refused_and_not_left_out_silently(
+    fsx: Any, bucket: str, new_file_system: Callable[..., str]
+) -> None:
+    file_system_id = new_file_system()
+    associate(fsx, file_system_id, f"s3://{bucket}")
+    report = {
+        "Enabled": True,
+        "Path": f"s3://{bucket}/reports",
+        "Format": "REPORT_CSV_20191124",
+        "Scope": "FAILED_FILES_ONLY",
+    }
+    with pytest.raises(fsx.exceptions.BadRequest, match=r"Report\.Enabled must be false"):
+        fsx.create_data_repository_task(
+            Type="EXPORT_TO_REPOSITORY", FileSystemId=file_system_id, Report=report
+        )
+
+
+def test_export_path_stands_for_the_root_and_is_a_folder_of_its_own_where_not_given(
+    local_aws: LocalAws, fsx: Any, s3: Any, bucket: str, new_file_system: Callable[..., str]
+) -> None:
+    s3.put_object(Bucket=bucket, Key="in/a", Body=b"a")
+    paths = {"ImportPath": f"s3://{bucket}/in/"}
+    with_path = new_file_system(**paths, ExportPath=f"s3://{bucket}")
+    without = new_file_system(**paths)
+    (system,) = fsx.describe_file_systems(FileSystemIds=[without])["FileSystems"]
+    shown = system["LustreConfiguration"]["DataRepositoryConfiguration"]["ExportPath"]
+    assert re.fullmatch(rf"s3://{bucket}/FSxLustre\d{{8}}T\d{{6}}Z", shown)
+    for file_system_id in (with_path, without):
+        (local_aws.mounts / file_system_id / "in/new").write_bytes(b"new")
+        assert run(fsx, file_system_id, "EXPORT_TO_REPOSITORY")["Lifecycle"] == "SUCCEEDED"
+    own = shown.rpartition("/")[2]
+    keys = {each["Key"] for each in s3.list_objects_v2(Bucket=bucket)["Contents"]}
+    assert keys == {"in/a", "in/new", f"{own}/in/a", f"{own}/in/new"}
+
+
 def test_import_path_of_a_scratch_file_system_shows_the_bucket_from_its_root_on(
     local_aws: LocalAws, fsx: Any, s3: Any, bucket: str, new_file_system: Callable[..., str]
 ) -> None:
@@ -171,6 +282,8 @@ def test_impossible_links_are_refused_with_the_reason(
     associate(fsx, file_system_id, f"s3://{bucket}/a")
     with pytest.raises(fsx.exceptions.BadRequest, match="overlaps /data"):
         associate(fsx, file_system_id, f"s3://{bucket}/b", FileSystemPath="/data/b")
+    with pytest.raises(fsx.exceptions.BadRequest, match=f"overlaps s3://{bucket}/a, which is"):
+        associate(fsx, file_system_id, f"s3://{bucket}/a/b", FileSystemPath="/other")
     with pytest.raises(fsx.exceptions.BadRequest, match="bucket does not exist"):
         associate(fsx, file_system_id, "s3://no-such-bucket-here", FileSystemPath="/other")
     with pytest.raises(fsx.exceptions.BadRequest, match=r"without \.\."):

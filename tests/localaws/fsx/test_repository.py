@@ -103,3 +103,19 @@ def test_folders_and_links_are_left_out_of_an_export(linked: Repository, tmp_pat
 def test_overlap_goes_by_whole_folders(one: str, other: str, expected: bool) -> None:
     first = Repository("fs-1", one, "bucket", "")
     assert first.overlaps(Repository("fs-1", other, "bucket", "")) is expected
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "expected"),
+    [
+        ("s3://bucket/in", "s3://bucket/in/", True),
+        ("s3://bucket/in", "s3://bucket", True),
+        ("s3://bucket/in", "s3://bucket/in/sub", True),
+        ("s3://bucket/in", "s3://bucket/into", False),
+        ("s3://bucket/in", "s3://other/in", False),
+    ],
+)
+def test_objects_are_shared_by_whole_prefixes(one: str, other: str, expected: bool) -> None:
+    first, second = (Repository.parse("fs-1", "/data", path) for path in (one, other))
+    assert first.shares_objects_with(second) is expected
+    assert second.shares_objects_with(first) is expected

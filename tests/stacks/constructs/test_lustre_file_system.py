@@ -200,12 +200,39 @@ def test_it_is_never_linked_both_ways_at_once(context: dict[str, str]) -> None:
     }[link]
 
 
-@pytest.mark.parametrize(("removal", "policy"), [("destroy", "Delete"), ("retain", "Retain")])
+@pytest.mark.parametrize(
+    ("removal", "policy"), [("destroy", "Delete"), ("retain", "RetainExceptOnCreate")]
+)
 def test_it_goes_or_stays_with_its_association_as_set(removal: str, policy: str) -> None:
     template = storage_template(fsx_removal=removal)
     for resource_type in ("AWS::FSx::FileSystem", "AWS::FSx::DataRepositoryAssociation"):
         [resource] = resources(template, resource_type).values()
         assert resource["DeletionPolicy"] == policy
+
+
+@pytest.mark.parametrize("efa", ["false", "true"])
+def test_the_group_of_a_file_system_that_stays_stays_with_what_its_servers_need(efa: str) -> None:
+    size = {"fsx_capacity_gib": "4800", "fsx_throughput_mbps_per_tib": "1000"}
+    template = storage_template(fsx_removal="retain", fsx_efa=efa, **size)
+    groups = resources(template, "AWS::EC2::SecurityGroup")
+    [servers] = [
+        name
+        for name, group in groups.items()
+        if "Lustre" in group["Properties"]["GroupDescription"]
+    ]
+    assert groups[servers]["DeletionPolicy"] == "RetainExceptOnCreate"
+    itself = {"Fn::GetAtt": [servers, "GroupId"]}
+    for direction, peer in (("Ingress", "SourceSecurityGroupId"), ("Egress", "Destination")):
+        rules = resources(template, f"AWS::EC2::SecurityGroup{direction}").values()
+        kept = [rule for rule in rules if rule.get("DeletionPolicy") == "RetainExceptOnCreate"]
+        among = [
+            rule
+            for rule in rules
+            if rule["Properties"]["GroupId"] == itself
+            and itself in (value for key, value in rule["Properties"].items() if peer in key)
+        ]
+        assert kept == among
+        assert len(kept) == (3 if efa == "true" else 2)
 
 
 def s3(template: Template, path: str = "") -> dict[str, Any]:

@@ -20,6 +20,7 @@ from tests.stacks.permissions.calls import Operation
 S3_ACTIONS: Mapping[str, str] = {
     "CompleteMultipartUpload": "PutObject",
     "CreateMultipartUpload": "PutObject",
+    "DeleteObjects": "DeleteObject",
     "HeadBucket": "ListBucket",
     "HeadObject": "GetObject",
     "ListMultipartUploads": "ListBucketMultipartUploads",

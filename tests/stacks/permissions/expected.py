@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 _JOBS = "platforms/sagemaker launches, watches and stops jobs"
 _LOGS = "platforms/sagemaker shows the lines of a job"
+_DEPLOYER = "`preflight --stacks` calls it, as whoever deploys the stacks"
 _PUSH = "images pushes what it has built; Docker's client calls it"
 
 AWAITED: Mapping[str, str] = {
@@ -26,6 +27,14 @@ AWAITED: Mapping[str, str] = {
 """What parts of the launcher that are planned will call. An action that is called by now has no
 place here."""
 
+WITHHELD: Mapping[str, str] = {
+    "cloudformation:GetTemplateSummary": _DEPLOYER,
+    "cloudformation:ListStackResources": _DEPLOYER,
+    "s3:DeleteObject": "`stage --delete` is told that it may not: a notebook loses no data; "
+    "who may delete gives the role a policy of their own",
+}
+"""What code calls and roles may not do all the same."""
+
 DOCKER: Mapping[str, str] = {
     # https://docs.aws.amazon.com/AmazonECR/latest/userguide/image-push-iam.html
     "ecr:BatchCheckLayerAvailability": _PUSH,
@@ -42,9 +51,8 @@ CHANNELS: Mapping[str, str] = {
     # https://docs.aws.amazon.com/sagemaker/latest/dg/security-iam-awsmanpol.html
     "elasticfilesystem:DescribeFileSystems": "SageMaker looks up the file systems of channels",
     "elasticfilesystem:DescribeMountTargets": "SageMaker looks up the file systems of channels",
-    "fsx:DescribeFileSystems": "SageMaker looks up the file systems of channels",
 }
-"""What AWS says is needed for channels on file systems, not of whom: launcher and job have it."""
+"""What AWS says is needed for channels on EFS, not of whom: launcher and job have it."""
 
 NOTEBOOK: Mapping[str, str] = {
     # https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-roles.html
@@ -78,6 +86,7 @@ JOB: Mapping[str, str] = {
     "logs:DescribeLogStreams": "SageMaker keeps what the job prints",
     "logs:PutLogEvents": "SageMaker keeps what the job prints",
     **CHANNELS,
+    "fsx:DescribeFileSystems": "SageMaker looks up the file systems of channels",
 }
 """What SageMaker does for a training job in its role's name."""
 

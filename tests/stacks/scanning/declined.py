@@ -122,6 +122,11 @@ CFRIPPER: tuple[Declined, ...] = (
     ),
     Declined(
         rule="WildcardResourceRule",
+        at="NotebookStack/Access/Data/Resource",
+        reason="Lists of FSx's associations and tasks, for which FSx knows no resource.",
+    ),
+    Declined(
+        rule="WildcardResourceRule",
         at="StorageStack/Training/Run/Resource",
         reason="fsx:DescribeFileSystems, for which FSx knows no resource.",
     ),

@@ -40,9 +40,12 @@ def test_a_prefix_is_a_folder_with_or_without_slashes_around(text: str, prefix: 
     assert read(bucket_prefix=text).prefix == prefix
 
 
-@pytest.mark.parametrize("partition", ["aws", "aws-cn", "aws-us-gov"])
-def test_keys_of_every_partition_are_taken(partition: str) -> None:
-    arn = KEY.replace("arn:aws:", f"arn:{partition}:")
+@pytest.mark.parametrize(
+    ("partition", "region"),
+    [("aws", "us-west-2"), ("aws-cn", "cn-north-1"), ("aws-us-gov", "us-gov-west-1")],
+)
+def test_keys_of_every_partition_are_taken(partition: str, region: str) -> None:
+    arn = KEY.replace("arn:aws:", f"arn:{partition}:").replace("us-west-2", region)
     assert read(encryption_key_arn=arn).storage_key_arn == arn
 
 
@@ -56,13 +59,13 @@ def test_access_logs_are_made_left_out_or_sent_to_a_bucket(logs: str) -> None:
     [
         (
             {"bucket_name": "My_Bucket"},
-            "context key bucket_name = 'My_Bucket': allowed is the name of an existing bucket: 3 "
-            "to 63 small letters, digits, hyphens, dots",
+            "context key bucket_name = 'My_Bucket': no bucket is called so; allowed is the name of "
+            "an existing bucket: 3 to 63 small letters, digits, hyphens, dots",
         ),
         (
             {"bucket_name": "s3://my-bucket"},
-            "context key bucket_name = 's3://my-bucket': allowed is the name of an existing "
-            "bucket: 3 to 63 small letters, digits, hyphens, dots",
+            "context key bucket_name = 's3://my-bucket': no bucket is called so; allowed is the "
+            "name of an existing bucket: 3 to 63 small letters, digits, hyphens, dots",
         ),
         (
             {"bucket_prefix": "a//b"},

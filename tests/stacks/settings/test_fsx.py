@@ -103,7 +103,7 @@ def test_without_fsx_the_other_keys_wait_until_it_is_wanted_again() -> None:
         (
             {"fsx_data_path": "data"},
             "context key fsx_data_path = 'data': allowed is an absolute folder such as /data, or "
-            "/ for all of it",
+            "/ for all of it; at most 1024 characters",
         ),
         (
             {"fsx_zone": "4"},
@@ -207,9 +207,19 @@ def test_without_fsx_the_other_keys_wait_until_it_is_wanted_again() -> None:
             f"PERSISTENT_1 or SCRATCH_2, or fsx = none {SOURCE}",
         ),
         (
-            {"aws_region": "cn-north-1", "fsx_deployment": "SCRATCH_2"},
+            {
+                "aws_region": "cn-north-1",
+                "fsx_deployment": "SCRATCH_2",
+                "fsx_lustre_version": "2.12",
+            },
             "context: fsx_deployment = SCRATCH_2 is not offered in cn-north-1: take PERSISTENT_1, "
             f"or fsx = none {SOURCE_FOR_CHINA}",
+        ),
+        (
+            {"aws_region": "cn-north-1"},
+            "context: fsx_deployment = PERSISTENT_2 and fsx_lustre_version = 2.15 are not offered "
+            "in cn-north-1: for fsx_deployment take PERSISTENT_1, or fsx = none; for "
+            f"fsx_lustre_version take 2.12 {SOURCE_FOR_CHINA}",
         ),
         (
             {"aws_region": "cn-northwest-1", "fsx_deployment": "PERSISTENT_1"},
@@ -225,6 +235,17 @@ def test_without_fsx_the_other_keys_wait_until_it_is_wanted_again() -> None:
             {"aws_region": "ca-west-1", "fsx_throughput_mbps_per_tib": "500"},
             "context: fsx_throughput_mbps_per_tib = 500 is not offered in ca-west-1: take 125 or "
             f"250 {SOURCE}",
+        ),
+        (
+            {
+                "aws_region": "ca-west-1",
+                "fsx_efa": "true",
+                "fsx_throughput_mbps_per_tib": "1000",
+                "fsx_capacity_gib": "4800",
+            },
+            "context: fsx_throughput_mbps_per_tib = 1000 and fsx_efa = true are not offered in "
+            "ca-west-1: for fsx_throughput_mbps_per_tib take 125 or 250; for fsx_efa leave it out "
+            f"{SOURCE}",
         ),
         (
             {"aws_region": "ca-west-1", "fsx_efa": "true", "fsx_capacity_gib": "38400"},

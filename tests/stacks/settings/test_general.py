@@ -15,7 +15,9 @@ from training.errors import UsageError
 
 OWN_TAGS = ("Project", "Job")
 
-tag_text = st.text(string.ascii_letters + string.digits + " +-.:/@_", min_size=1, max_size=30)
+tag_text = st.text(
+    string.ascii_letters + string.digits + " +-.:/@_", min_size=1, max_size=30
+).filter(str.strip)
 
 
 def refusal(context: dict[str, Any]) -> str:
@@ -33,11 +35,16 @@ def test_without_settings_the_place_is_left_to_who_deploys() -> None:
 
 
 @given(
-    tags=st.dictionaries(
-        tag_text.filter(lambda key: not key.lower().startswith("aws:") and key not in OWN_TAGS),
-        tag_text,
+    tags=st.lists(
+        st.tuples(
+            tag_text.filter(
+                lambda key: not key.lower().startswith("aws:") and key.title() not in OWN_TAGS
+            ),
+            tag_text,
+        ),
         max_size=5,
-    )
+        unique_by=lambda pair: pair[0].lower(),
+    ).map(dict)
 )
 def test_tags_are_read_from_json_as_they_are(tags: dict[str, str]) -> None:
     assert Settings.from_context({"tags": json.dumps(tags)}).general.tags == tags
@@ -52,21 +59,43 @@ def test_tags_are_read_from_pairs() -> None:
     ("context", "reason"),
     [
         ({"aws_account": "12345"}, "context key aws_account = '12345': allowed is an account id"),
-        ({"aws_account": "123456789012"}, "aws_account is given without aws_region"),
+        (
+            {"aws_account": "123456789012"},
+            "aws_account is given without aws_region. The templates name both or neither",
+        ),
         ({"aws_region": "us-west"}, "context key aws_region = 'us-west': allowed is the name"),
         ({"project": "1st"}, "context key project = '1st': allowed is 1 to 63 letters"),
         ({"tags": "Team"}, "context key tags = 'Team': each item is name=value; allowed is"),
         ({"tags": "Project=x"}, "the tag Project is set by the key project"),
         ({"tags": "Job=x"}, "the tag Job is each job's own"),
-        ({"tags": "aws:x=y"}, "the tag name aws:x begins with aws:"),
-        ({"tags": "a=<b>"}, "the tag a=<b> has a character that AWS does not take"),
-        ({"tags": {"a": "x" * 257}}, "the value of tag a has 257 characters"),
+        ({"tags": "aws:x=y"}, "the tag name 'aws:x' begins with aws:"),
+        ({"tags": "a=<b>"}, "the tag 'a=<b>' has a character that AWS does not take"),
+        ({"tags": "a=b\nc"}, r"the tag 'a=b\nc' has a character that AWS does not take"),
+        ({"tags": {"a": "x" * 257}}, "the value of tag 'a' has 257 characters"),
+        ({"tags": "a="}, "the tag 'a' has no value"),
+        ({"tags": {"a": " "}}, "the tag 'a' has no value"),
+        ({"tags": {" ": "a"}}, "the tag name ' ' has 0 characters"),
+        ({"tags": "a=b,a=c"}, "a name is there twice"),
+        ({"tags": "Team=b,team=c"}, "the tag names 'Team' and 'team' differ only in case"),
+        ({"tags": "project=b"}, "the tag names 'Project' and 'project' differ only in case"),
+        ({"tags": "JOB=b"}, "the tag names 'Job' and 'JOB' differ only in case"),
+        ({"tags": {"a": {"b": "c"}}}, "context key tags['a'] = {'b': 'c'}: allowed is at most"),
+        ({"tags": {"a": 1}}, "context key tags['a'] = 1: allowed is at most"),
         ({"tags": {"x" * 129: "a"}}, "has 129 characters"),
         ({"tags": {"": "a"}}, "the tag name '' has 0 characters"),
         ({"tags": {str(n): "a" for n in range(41)}}, "41 tags are too many"),
         ({"tags": "{"}, "context key tags = '{'"),
         ({"permissions_boundary": "boundary"}, "allowed is the ARN of an IAM policy"),
+        ({"permissions_boundary": "arn:awsnonsense:iam::123456789012:policy/b"},
+         "it is not the ARN of a policy; allowed is the ARN"),
         ({"role_path": "training"}, "allowed is an IAM path that begins and ends with a slash"),
+        ({"role_path": "//"}, "allowed is an IAM path that begins and ends with a slash"),
+        ({"role_path": "/a b/"}, "allowed is an IAM path that begins and ends with a slash"),
+        ({"role_path": "/$(id)/"}, "allowed is an IAM path that begins and ends with a slash"),
+        ({"role_path": "/`id`/"}, "allowed is an IAM path that begins and ends with a slash"),
+        ({"role_path": "/'a'/"}, "allowed is an IAM path that begins and ends with a slash"),
+        ({"role_path": "/aws-service-role/a/"}, "/aws-service-role/ is AWS's own"),
+        ({"role_path": "/aws-reserved/"}, "/aws-reserved/ is AWS's own"),
         ({"termination_protection": "maybe"}, "allowed is true or false"),
         ({"availability_zones": "us-west-2a,us-west-2b,us-west-2c", "aws_region": "us-east-1"},
          "the zone us-west-2a is not in aws_region us-east-1"),

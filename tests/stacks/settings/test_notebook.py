@@ -10,6 +10,7 @@ import pytest
 from stacks.settings import Settings
 from stacks.settings.notebook import NotebookSettings
 from stacks.settings.notebook_types import SIZES
+from stacks.settings.text import shown
 from training.errors import UsageError
 
 NOT_ON_AL2023 = {"p2", "p3", "p3dn", "g3", "inf1"}
@@ -42,20 +43,32 @@ def test_defaults_are_those_of_the_old_template_but_for_the_rights() -> None:
 
 
 @pytest.mark.parametrize(
-    ("project", "given", "name"),
+    ("context", "name"),
     [
-        ("distributed-mask-rcnn", None, "distributed-mask-rcnn"),
-        ("Vision-Team--", None, "vision-team"),
-        ("vision", "my-notebook", "my-notebook"),
-        ("vision", "", "vision"),
+        ({}, "distributed-mask-rcnn"),
+        ({"project": "vision"}, "distributed-mask-rcnn"),
+        ({"notebook_name": ""}, "distributed-mask-rcnn"),
+        ({"project": "vision", "notebook_name": "my-notebook"}, "my-notebook"),
     ],
 )
-def test_the_instance_is_named_after_the_project_unless_it_has_a_name(
-    project: str, given: str | None, name: str
+def test_another_cost_tag_makes_no_other_notebook(context: dict[str, str], name: str) -> None:
+    assert Settings.from_context(context).notebook.name == name
+
+
+@pytest.mark.parametrize(
+    ("context", "folder"),
+    [
+        ({}, None),
+        ({"notebook_wheels": "wheels"}, "wheels"),
+        ({"internet_access": "false"}, "notebook/wheels"),
+        ({"internet_access": "false", "bucket_prefix": "teams/a"}, "teams/a/notebook/wheels"),
+        ({"internet_access": "false", "notebook_wheels": "wheels"}, "wheels"),
+    ],
+)
+def test_without_internet_packages_come_from_a_folder_of_the_bucket(
+    context: dict[str, str], folder: str | None
 ) -> None:
-    context = {"project": project} | ({} if given is None else {"notebook_name": given})
-    settings = Settings.from_context(context)
-    assert settings.notebook.name_for(settings.general.project) == name
+    assert Settings.from_context(context).notebook_wheels == folder
 
 
 @pytest.mark.parametrize(
@@ -65,7 +78,9 @@ def test_the_instance_is_named_after_the_project_unless_it_has_a_name(
         ("notebook_name", "vision-", "allowed is 1 to 63 small letters"),
         ("notebook_name", "v" * 64, "allowed is 1 to 63 small letters"),
         ("notebook_instance_type", "ml.m5.3xlarge", "m5 is offered in xlarge, 2xlarge, 4xlarge"),
-        ("notebook_instance_type", "m5.2xlarge", "such as ml.m5.2xlarge"),
+        ("notebook_instance_type", "m5.4xlarge", "did you mean ml.m5.4xlarge?"),
+        ("notebook_instance_type", "m5", "m5 is offered in xlarge, 2xlarge"),
+        ("notebook_instance_type", "p3.2xlarge", "notebooks on Amazon Linux 2023 are offered"),
         ("notebook_instance_type", "ml.p3.2xlarge", "notebooks on Amazon Linux 2023 are offered"),
         ("notebook_volume_gib", "199", "allowed is 200 to 500"),
         ("notebook_volume_gib", "501", "allowed is 200 to 500"),
@@ -74,11 +89,25 @@ def test_the_instance_is_named_after_the_project_unless_it_has_a_name(
         ("notebook_root_access", "maybe", "allowed is true or false"),
         ("notebook_zone", "0", "allowed is 1 to the number of zones"),
         ("notebook_git_repository", "git@example.org:a/b.git", "allowed is an https address"),
-        ("notebook_git_repository", "https://user:token@example.org/a/b", "without user and token"),
         ("notebook_git_repository", "https://example.org/a/b?x=$(id)", "allowed is an https"),
+        ("notebook_git_repository", "https://a..b/c", "a..b is no name of a host"),
+        ("notebook_git_repository", "https://a.-b/c", "a.-b is no name of a host"),
+        ("notebook_git_repository", "https://a:65536/b", "65536 is no port: they are 1 to 65535"),
+        ("notebook_git_repository", "https://a:0/b", "0 is no port"),
+        ("notebook_git_branch", "a..b", "no branch's name holds .."),
+        ("notebook_git_branch", "a.", "no branch's name ends with a dot"),
+        ("notebook_git_branch", "a//b", "between its slashes nothing is empty"),
+        ("notebook_git_branch", "a/", "between its slashes nothing is empty"),
+        ("notebook_git_branch", "a/.b", "between its slashes nothing is empty, begins with a dot"),
+        ("notebook_git_branch", "a.lock/b", "or ends with .lock"),
         ("notebook_git_branch", "a branch", "allowed is the name of a branch"),
         ("notebook_git_branch", "--upload-pack=id", "allowed is the name of a branch"),
         ("notebook_git_secret_arn", "my-secret", "allowed is the ARN of a secret"),
+        (
+            "notebook_git_secret_arn",
+            SECRET.removesuffix("-AbCdEf"),
+            "take what aws secretsmanager describe-secret prints, with the hyphen and the 6",
+        ),
         ("notebook_wheels", "/wheels", "allowed is a folder of the bucket"),
         ("notebook_wheels", "../wheels", "allowed is a folder of the bucket"),
         ("notebook_wheels", "wheels'; id; '", "allowed is a folder of the bucket"),
@@ -88,7 +117,7 @@ def test_a_wrong_value_is_told_with_its_key_and_what_is_allowed(
     key: str, value: str, reason: str
 ) -> None:
     message = message_of({key: value})
-    assert message.startswith(f"context key {key} = {value!r}: ")
+    assert message.startswith(f"context key {key} = {shown(value)}: ")
     assert reason in message
 
 
@@ -107,12 +136,6 @@ def test_a_wrong_value_is_told_with_its_key_and_what_is_allowed(
         (
             {"notebook_zone": "4"},
             "notebook_zone = 4, but there are 3 private subnets: take 1 to 3",
-        ),
-        (
-            {"internet_access": "false"},
-            "internet_access = false, so the notebook cannot get its Python packages from PyPI: "
-            "name a folder of the bucket with notebook_wheels, such as notebook/wheels, and fill "
-            "it as docs/guide.md says",
         ),
         (
             {"bucket_prefix": "ml-platform", "notebook_wheels": "wheels"},
@@ -156,3 +179,11 @@ def test_what_a_closed_vpc_of_others_reaches_is_not_judged() -> None:
         }
     )
     assert settings.notebook.git_repository == GIT
+
+
+def test_a_token_in_an_address_is_not_repeated() -> None:
+    with pytest.raises(UsageError) as error:
+        Settings.from_context({"notebook_git_repository": "https://me:s3cret@host/it"})
+    assert "s3cret" not in str(error.value)
+    assert "without user and token" in str(error.value)
+    assert "notebook_git_repository = 'https://***@host/it'" in str(error.value)

@@ -16,6 +16,10 @@ def test_accounts_are_read_as_a_list() -> None:
 @pytest.mark.parametrize(
     ("context", "reason"),
     [
+        (
+            {"registry_pull_accounts": [f"{n:012}" for n in range(201)]},
+            "201 accounts are more than a repository's policy has room for",
+        ),
         ({"registry_pull_accounts": "1111"}, "'1111' is not an account id; allowed is account"),
         ({"registry_pull_accounts": "*"}, "'*' is not an account id"),
         (

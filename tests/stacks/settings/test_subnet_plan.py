@@ -80,6 +80,30 @@ def test_subnets_keep_their_addresses_when_nat_gateways_come_and_go(
         assert plan.public == all_of_them.public[:public]
 
 
+@given(
+    prefix=st.integers(min_value=16, max_value=25),
+    public=st.integers(min_value=0, max_value=2),
+    zones=st.sampled_from([(2, 3), (4, 5), (4, 6), (5, 6)]),
+)
+def test_subnets_keep_their_addresses_when_a_zone_comes_or_goes(
+    prefix: int, public: int, zones: tuple[int, int]
+) -> None:
+    """But from three zones to four, where each gets half of what it had."""
+    vpc = IPv4Network(f"10.0.0.0/{prefix}")
+    fewer, more = (Cut(public=public, private=count) for count in zones)
+    if [*problems_of_cut(vpc, fewer), *problems_of_cut(vpc, more)]:
+        return
+    assert fewer.of(vpc).public == more.of(vpc).public
+    assert fewer.of(vpc).private == more.of(vpc).private[: zones[0]]
+
+
+@given(prefix=st.integers(min_value=16, max_value=22))
+def test_a_nat_gateway_for_a_third_zone_leaves_the_others_where_they_are(prefix: int) -> None:
+    vpc = IPv4Network(f"10.0.0.0/{prefix}")
+    two, three = (Cut(public=zones, private=zones).of(vpc) for zones in (2, 3))
+    assert three.public[:2] == two.public
+
+
 @pytest.mark.parametrize(
     ("vpc", "cut", "public", "private"),
     [
@@ -91,6 +115,12 @@ def test_subnets_keep_their_addresses_when_nat_gateways_come_and_go(
             ["172.30.0.32/27", "172.30.0.64/27", "172.30.0.96/27"],
         ),
         ("10.0.0.0/16", Cut(public=0, private=2), [], ["10.0.64.0/18", "10.0.128.0/18"]),
+        (
+            "10.0.0.0/16",
+            Cut(public=1, private=2),
+            ["10.0.0.0/20"],
+            ["10.0.64.0/18", "10.0.128.0/18"],
+        ),
         (
             "10.0.0.0/16",
             Cut(public=1, private=3),

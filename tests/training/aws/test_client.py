@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
-from training.aws.client import new_client, new_session, where
+from training.aws.client import find_credentials, new_client, new_session, where
 from training.aws.errors import NoCredentials
+from training.errors import AwsError
 
 
 @pytest.fixture(autouse=True)
@@ -47,3 +50,33 @@ def test_the_region_may_be_in_either_variable(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.delenv("AWS_REGION")
     monkeypatch.setenv("AWS_DEFAULT_REGION", "eu-north-1")
     assert new_session().region_name == "eu-north-1"
+
+
+def test_clients_that_get_credentials_give_up_soon_too() -> None:
+    session = new_session(region="us-east-1")
+    # As botocore makes them, to assume a role of a profile.
+    config = session.client("sts").meta.config
+    assert (config.connect_timeout, config.read_timeout) == (2.0, 60.0)
+    assert config.retries["total_max_attempts"] == 2
+
+
+def test_credentials_that_cannot_be_had_are_one_error(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    config = tmp_path / "config"
+    config.write_text("[profile broken]\ncredential_process = false\n")
+    monkeypatch.setenv("AWS_CONFIG_FILE", str(config))
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
+        monkeypatch.delenv(name, raising=False)
+    session = new_session(region="us-east-1", profile="broken")
+    with pytest.raises(AwsError, match="custom-process"):
+        find_credentials(session)
+
+
+def test_that_there_are_no_credentials_is_told_by_the_first_request(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
+        monkeypatch.delenv(name, raising=False)
+    find_credentials(new_session(region="us-east-1"))

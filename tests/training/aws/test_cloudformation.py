@@ -16,7 +16,7 @@ from botocore.stub import Stubber
 
 from tests.conftest import ROOT, LocalAws
 from training.aws.client import new_client, new_session
-from training.aws.cloudformation import read_outputs_from_cloudformation
+from training.aws.cloudformation import CloudFormation, read_outputs_from_cloudformation
 from training.aws.errors import AwsRefused, AwsUnreachable
 from training.errors import AwsError, UsageError
 from training.outputs import NetworkOutputs
@@ -66,6 +66,50 @@ def test_outputs_are_read_and_a_missing_stack_is_left_out(
     with pytest.raises(UsageError, match=r"NetworkStack is not there .*cdk deploy NetworkStack"):
         outputs.read(NetworkOutputs)
     local_client.delete_stack(StackName="Read")
+
+
+def test_what_a_stack_holds_and_says_of_itself_is_read(local_client: Any) -> None:
+    template = REGISTRY | {"Metadata": {"Ours": {"key": "text"}}}
+    local_client.create_stack(StackName="Held", TemplateBody=json.dumps(template))
+    cloudformation = CloudFormation(local_client)
+    assert cloudformation.resource_ids("Held") == {cloudformation.outputs("Held")["VpcId"]}
+    assert cloudformation.metadata("Held") == {"Ours": {"key": "text"}}
+    local_client.update_stack(StackName="Held", TemplateBody=json.dumps(REGISTRY | {"Outputs": {}}))
+    assert cloudformation.metadata("Held") == {}
+    local_client.delete_stack(StackName="Held")
+    assert cloudformation.resource_ids("Held") == frozenset()
+
+
+def test_what_is_deleted_is_no_longer_held() -> None:
+    client, _ = stubbed("CREATE_COMPLETE")
+    resources = [
+        {
+            "LogicalResourceId": "A",
+            "PhysicalResourceId": "vpc-1",
+            "ResourceStatus": "CREATE_COMPLETE",
+        },
+        {
+            "LogicalResourceId": "B",
+            "PhysicalResourceId": "vpc-2",
+            "ResourceStatus": "DELETE_COMPLETE",
+        },
+        {"LogicalResourceId": "C", "ResourceStatus": "CREATE_IN_PROGRESS"},
+    ]
+    summaries = [
+        {
+            **each,
+            "ResourceType": "AWS::EC2::VPC",
+            "LastUpdatedTimestamp": datetime(2026, 1, 1, tzinfo=UTC),
+        }
+        for each in resources
+    ]
+    stubber = Stubber(client)
+    stubber.add_response("list_stack_resources", {"StackResourceSummaries": summaries})
+    stubber.add_client_error("list_stack_resources", "AccessDenied", "no")
+    with stubber:
+        assert CloudFormation(client).resource_ids("One") == {"vpc-1"}
+        with pytest.raises(AwsRefused):
+            CloudFormation(client).resource_ids("One")
 
 
 @pytest.mark.parametrize(

@@ -57,7 +57,8 @@ def test_what_is_wanted_is_looked_for_and_told(
     ("only", "suppressed", "message"),
     [
         (["vpc-mising"], [], "--only vpc-mising: .* did you mean vpc-missing"),
-        ([], ["what"], "--suppress what: .* known are check-timed-out, efs-missing"),
+        (["MISSING"], [], "did you mean vpc-missing or efs-missing"),
+        ([], ["what"], "--suppress what: .* of that name; docs/reference.md lists all of them$"),
     ],
 )
 def test_a_code_that_there_is_not_is_an_error_with_those_that_there_are(

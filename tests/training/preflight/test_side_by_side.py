@@ -35,7 +35,7 @@ class Trial(Check):
 
 
 def codes(*checks: Check, time_limit_s: float = 30) -> list[str]:
-    return [found.code for found in run_checks(checks, time_limit_s=time_limit_s)]
+    return [found.code for found in run_checks(checks, time_limit_s=time_limit_s).findings]
 
 
 def refused(code: str) -> Callable[[], None]:
@@ -62,7 +62,7 @@ def test_checks_run_at_once() -> None:
 def test_a_missing_permission_is_a_warning_that_names_it_and_keeps_what_was_found(
     code: str,
 ) -> None:
-    first, denied = run_checks([Trial(refused(code))], time_limit_s=30)
+    first, denied = run_checks([Trial(refused(code))], time_limit_s=30).findings
     assert first.code == "first"
     assert (denied.code, denied.severity) == ("check-not-permitted", "warning")
     assert denied.message.startswith(
@@ -71,7 +71,7 @@ def test_a_missing_permission_is_a_warning_that_names_it_and_keeps_what_was_foun
 
 
 def test_another_refusal_is_a_warning_with_what_aws_said() -> None:
-    _, other = run_checks([Trial(refused("Throttling"))], time_limit_s=30)
+    _, other = run_checks([Trial(refused("Throttling"))], time_limit_s=30).findings
     assert (other.code, other.severity) == ("check-not-answered", "warning")
     assert "No (Throttling)" in other.message
 
@@ -98,3 +98,54 @@ def test_a_bug_in_a_check_surfaces_as_a_bug() -> None:
 
     with pytest.raises(KeyError, match="VpcId"):
         run_checks([Trial(bug)], time_limit_s=30)
+
+
+def hang() -> None:
+    raise AwsUnreachable("https://x: cannot be reached")
+
+
+@dataclass(frozen=True)
+class Question(Check):
+    """The question has an answer."""
+
+    codes: ClassVar[Mapping[str, Severity]] = {"answered": "info"}
+    actions: ClassVar[tuple[str, ...]] = ("ec2:DescribeVpcs",)
+
+    ask: Callable[[], None] = lambda: None
+
+    def find(self) -> Iterator[Finding]:
+        self.ask()
+        yield self.found("answered", "key", "Yes.")
+
+
+def is_silent(*checks: Check, time_limit_s: float = 30) -> bool:
+    return run_checks(checks, time_limit_s=time_limit_s).is_silent
+
+
+def test_aws_is_silent_where_it_answers_no_check_that_asks_it() -> None:
+    assert is_silent(Question(hang), Trial())
+    assert is_silent(Question(refused("Throttling")), Question(hang))
+    assert not is_silent(Question(hang), Question())
+    assert not is_silent(Trial())
+    assert not is_silent()
+
+
+def test_aws_is_silent_where_no_answer_comes_in_time() -> None:
+    over = threading.Event()
+    assert is_silent(Question(lambda: over.wait(60) and None), time_limit_s=0.1)
+    over.set()
+
+
+@pytest.mark.parametrize("code", ["AccessDenied", "NotImplemented"])
+def test_aws_is_not_silent_where_it_says_what_it_does_not_tell(code: str) -> None:
+    assert not is_silent(Question(refused(code)))
+
+
+def test_aws_is_not_silent_where_a_check_found_something_first() -> None:
+    @dataclass(frozen=True)
+    class HalfAnswered(Question):
+        def find(self) -> Iterator[Finding]:
+            yield self.found("answered", "key", "Yes.")
+            hang()
+
+    assert not is_silent(HalfAnswered())

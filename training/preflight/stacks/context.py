@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from training.errors import UsageError
+from training.redaction import redacted
 
 
 def read_context(project: Path, home: Path, assignments: Iterable[str]) -> dict[str, Any]:
@@ -30,7 +31,7 @@ def read_context(project: Path, home: Path, assignments: Iterable[str]) -> dict[
     for assignment in assignments:
         key, separator, value = assignment.partition("=")
         if not separator or not key:
-            raise UsageError(f"-c {assignment}: not of the form key=value")
+            raise UsageError(f"-c {redacted(assignment)}: not of the form key=value")
         context[key] = value
     return context
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from training.outputs import NetworkOutputs, StorageOutputs
 from training.preflight.stacks.deployer import Deployer
 from training.preflight.stacks.file_system_vpc import JobsVpc
+from training.preflight.stacks.own import OwnResources
 from training.preflight.stacks.peers import Members
 from training.preflight.stacks.place import Place
 from training.preflight.stacks.planned_zones import PlannedZones
@@ -40,6 +41,29 @@ class Deployment:
     def zones_key(self) -> str:
         """The setting that names them."""
         return "private_subnets" if self.settings.network.vpc_id else "availability_zones"
+
+    def own(self, stack: str) -> OwnResources:
+        """Return what a stack of ours has made already."""
+        return OwnResources(self.place.clients.cloudformation, stack)
+
+    @property
+    def named(self) -> dict[str, list[str]]:
+        """Setting to the ids of what it names as existing, where it names anything."""
+        settings = self.settings
+        network, efs, fsx = settings.network, settings.efs, settings.fsx
+        named: dict[str, list[str | None]] = {
+            "vpc_id": [network.vpc_id],
+            "private_subnets": [subnet.subnet_id for subnet in network.private_subnets],
+            "public_subnets": [subnet.subnet_id for subnet in network.public_subnets],
+            "training_security_group_id": [network.training_security_group_id],
+            "bucket_name": [settings.bucket.name],
+            "efs_id": [efs.file_system_id],
+            "efs_security_group_id": [efs.security_group_id],
+            "fsx_id": [fsx.file_system_id],
+            "fsx_security_group_id": [fsx.security_group_id],
+        }
+        given = {key: [each for each in ids if each] for key, ids in named.items()}
+        return {key: ids for key, ids in given.items() if ids}
 
     @property
     def jobs_vpc(self) -> JobsVpc:

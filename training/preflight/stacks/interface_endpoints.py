@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from training.aws.ec2 import Ec2
-from training.aws.tags import stack_of
 from training.preflight.check import Check
 from training.preflight.finding import Finding, Severity
+from training.preflight.stacks.own import OwnResources
 from training.preflight.stacks.planned_zones import PlannedZones
 
 KEY = "interface_endpoints"
@@ -69,55 +69,83 @@ class EndpointsAreNotThereYet(Check):
     """No endpoint of an existing VPC answers to the names of one that is to be made."""
 
     codes: ClassVar[Mapping[str, Severity]] = {"interface-endpoint-exists": "error"}
-    actions: ClassVar[tuple[str, ...]] = ("ec2:DescribeVpcEndpoints",)
+    actions: ClassVar[tuple[str, ...]] = (
+        "cloudformation:ListStackResources",
+        "ec2:DescribeVpcEndpoints",
+    )
 
     ec2: Ec2
     vpc_id: str
     services: Sequence[str]
-    own_stack: str
+    own: OwnResources
+    """An endpoint of this stack is not in its way."""
 
     def find(self) -> Iterator[Finding]:
-        for endpoint in self.ec2.vpc_endpoints(self.vpc_id):
-            name = _short_name(endpoint["ServiceName"])
-            if (
-                name in self.services
-                and endpoint["VpcEndpointType"] == "Interface"
-                and endpoint.get("PrivateDnsEnabled")
-                and stack_of(endpoint) != self.own_stack
-            ):
-                others = ",".join(other for other in self.services if other != name) or "none"
-                yield self.found(
-                    "interface-endpoint-exists",
-                    KEY,
-                    f"{KEY} asks for {name}, but {self.vpc_id} has {endpoint['VpcEndpointId']} for "
-                    "it, and a VPC takes one endpoint a name. Use that one: set "
-                    f"{KEY}={others}",
-                )
+        endpoints = self.ec2.vpc_endpoints(self.vpc_id)
+        taken = {
+            _short_name(found["ServiceName"]): found["VpcEndpointId"]
+            for found in self.own.others(endpoints, "VpcEndpointId")
+            if found["VpcEndpointType"] == "Interface" and found.get("PrivateDnsEnabled")
+        }
+        there = [f"{name} ({taken[name]})" for name in self.services if name in taken]
+        if there:
+            rest = ",".join(name for name in self.services if name not in taken) or "none"
+            yield self.found(
+                "interface-endpoint-exists",
+                KEY,
+                f"{KEY} asks for what {self.vpc_id} has already, and a VPC takes one endpoint a "
+                f"name: {', '.join(there)}. Use what is there: set {KEY}={rest}",
+            )
 
 
 @dataclass(frozen=True)
 class EndpointsAreThere(Check):
     """A VPC without a way out has the endpoints that jobs need, made or there before."""
 
-    codes: ClassVar[Mapping[str, Severity]] = {"interface-endpoint-missing": "error"}
-    actions: ClassVar[tuple[str, ...]] = ("ec2:DescribeVpcEndpoints",)
+    codes: ClassVar[Mapping[str, Severity]] = {
+        "interface-endpoint-missing": "error",
+        "interface-endpoint-is-our-own": "error",
+    }
+    actions: ClassVar[tuple[str, ...]] = (
+        "cloudformation:ListStackResources",
+        "ec2:DescribeVpcEndpoints",
+    )
 
     ec2: Ec2
     vpc_id: str
+    made: Sequence[str]
+    """Services whose endpoints are to be made."""
     needed: Sequence[str]
-    """Services that are needed and not to be made."""
+    own: OwnResources
+    """Its endpoints go where they are no longer to be made."""
 
     def find(self) -> Iterator[Finding]:
-        there = {_short_name(found["ServiceName"]) for found in self.ec2.vpc_endpoints(self.vpc_id)}
-        missing = [name for name in self.needed if name not in there]
+        endpoints = self.ec2.vpc_endpoints(self.vpc_id)
+        strangers = self.own.others(endpoints, "VpcEndpointId")
+        there, there_of_others = (
+            {_short_name(found["ServiceName"]) for found in some} for some in (endpoints, strangers)
+        )
+        left = [name for name in self.needed if name not in {*self.made, *there_of_others}]
+        own = [name for name in left if name in there]
+        missing = [name for name in left if name not in there]
+        if own:
+            yield self.found(
+                "interface-endpoint-is-our-own",
+                KEY,
+                f"{KEY} leaves out {', '.join(own)}, which jobs need without internet_access, and "
+                f"whose endpoints in {self.vpc_id} are those that {self.own.stack} made: the "
+                f"deploy would delete them. Set {self._with(left)}",
+            )
         if missing:
             yield self.found(
                 "interface-endpoint-missing",
                 KEY,
                 f"internet_access is false, and {self.vpc_id} has no endpoint for "
-                f"{', '.join(missing)}, which jobs need. Have them made: {KEY}="
-                f"{','.join(missing)}",
+                f"{', '.join(missing)}, which jobs need. Have them made: {self._with(left)}",
             )
+
+    def _with(self, services: Sequence[str]) -> str:
+        return f"{KEY}={','.join([*self.made, *services])}"
 
 
 def _possible_names(service: str, region: str) -> list[str]:

@@ -62,7 +62,7 @@ def _of_new_vpc(deployment: Deployment) -> Iterator[Check]:
         names_key="availability_zones",
         count_key="zone_count",
     )
-    yield VpcAddressesAreFree(ec2=ec2, cidr=network.vpc_cidr, own_stack=NETWORK)
+    yield VpcAddressesAreFree(ec2=ec2, cidr=network.vpc_cidr, own=deployment.own(NETWORK))
 
 
 def _of_new_vpc_quotas(deployment: Deployment) -> Iterator[Check]:
@@ -70,7 +70,7 @@ def _of_new_vpc_quotas(deployment: Deployment) -> Iterator[Check]:
     yield deployment.quota(
         quota.VPCS,
         wanted=1,
-        count_used=partial(usage.vpcs, ec2, NETWORK),
+        count_used=partial(usage.vpcs, ec2, deployment.own(NETWORK)),
         key="vpc_id",
         alternative="Use one that is there (vpc_id)",
     )
@@ -78,7 +78,7 @@ def _of_new_vpc_quotas(deployment: Deployment) -> Iterator[Check]:
         yield deployment.quota(
             quota.INTERNET_GATEWAYS,
             wanted=1,
-            count_used=partial(usage.internet_gateways, ec2, NETWORK),
+            count_used=partial(usage.internet_gateways, ec2, deployment.own(NETWORK)),
             key="internet_access",
             alternative="Do without the internet (internet_access=false)",
         )
@@ -87,7 +87,7 @@ def _of_new_vpc_quotas(deployment: Deployment) -> Iterator[Check]:
         yield deployment.quota(
             quota.ELASTIC_IPS,
             wanted=gateways,
-            count_used=partial(usage.elastic_ips, ec2, NETWORK),
+            count_used=partial(usage.elastic_ips, ec2, deployment.own(NETWORK)),
             key="nat_gateways",
             alternative="Each NAT gateway takes one: set nat_gateways lower",
         )
@@ -95,7 +95,7 @@ def _of_new_vpc_quotas(deployment: Deployment) -> Iterator[Check]:
             quota.NAT_GATEWAYS,
             wanted=1,
             count_used=lambda: usage.nat_gateways_of_fullest_zone(
-                ec2, NETWORK, deployment.zones.resolve(ec2)[:gateways]
+                ec2, deployment.own(NETWORK), deployment.zones.resolve(ec2)[:gateways]
             ),
             key="nat_gateways",
             alternative="Name other zones (availability_zones)",
@@ -119,7 +119,7 @@ def _of_existing_vpc(deployment: Deployment, vpc_id: str) -> Iterator[Check]:
         vpc_id=vpc_id,
         subnets=private,
         is_to_be_made=network.s3_endpoint == "create",
-        own_stack=NETWORK,
+        own=deployment.own(NETWORK),
     )
     yield _of_room(deployment)
     if network.training_security_group_id:
@@ -175,17 +175,24 @@ def _of_endpoints(deployment: Deployment) -> Iterator[Check]:
         yield deployment.quota(
             quota.INTERFACE_ENDPOINTS,
             wanted=len(wanted),
-            count_used=partial(usage.interface_endpoints, ec2, NETWORK, network.vpc_id),
+            count_used=partial(
+                usage.interface_endpoints, ec2, deployment.own(NETWORK), network.vpc_id
+            ),
             key="interface_endpoints",
             alternative="Have fewer made (interface_endpoints)",
         )
     if wanted and network.vpc_id:
         yield EndpointsAreNotThereYet(
-            ec2=ec2, vpc_id=network.vpc_id, services=wanted, own_stack=NETWORK
+            ec2=ec2, vpc_id=network.vpc_id, services=wanted, own=deployment.own(NETWORK)
         )
     if network.vpc_id and not network.internet_access:
-        others = [name for name in _needed_without_internet() if name not in wanted]
-        yield EndpointsAreThere(ec2=ec2, vpc_id=network.vpc_id, needed=others)
+        yield EndpointsAreThere(
+            ec2=ec2,
+            vpc_id=network.vpc_id,
+            made=wanted,
+            needed=_needed_without_internet(),
+            own=deployment.own(NETWORK),
+        )
 
 
 def _needed_without_internet() -> tuple[str, ...]:

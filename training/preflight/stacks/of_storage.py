@@ -78,7 +78,10 @@ def _of_new_fsx(deployment: Deployment) -> Iterator[Check]:
         quota.LUSTRE_CAPACITY[fsx.deployment],
         wanted=fsx.capacity_gib,
         count_used=partial(
-            usage.lustre_capacity_gib, deployment.place.clients.fsx, STORAGE, fsx.deployment
+            usage.lustre_capacity_gib,
+            deployment.place.clients.fsx,
+            deployment.own(STORAGE),
+            fsx.deployment,
         ),
         key="fsx_capacity_gib",
         alternative="Take less (fsx_capacity_gib), another fsx_deployment, or none (fsx=none)",

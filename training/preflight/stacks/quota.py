@@ -43,6 +43,7 @@ class QuotaSuffices(Check):
 
     codes: ClassVar[Mapping[str, Severity]] = {"quota-too-small": "error"}
     actions: ClassVar[tuple[str, ...]] = (
+        "cloudformation:ListStackResources",
         "ec2:DescribeAddresses",
         "ec2:DescribeInternetGateways",
         "ec2:DescribeNatGateways",

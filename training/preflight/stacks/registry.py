@@ -16,10 +16,15 @@ from training.preflight.stacks.account import (
 )
 from training.preflight.stacks.bootstrap import AccountIsBootstrapped
 from training.preflight.stacks.boundary import BoundaryIsThere
+from training.preflight.stacks.deployed_settings import SettingsStay
 from training.preflight.stacks.deployment import Deployment
+from training.preflight.stacks.named_own import NothingOfOursIsNamed
+from training.preflight.stacks.notebook_region import RegionHasNotebooks
 from training.preflight.stacks.notebook_type import NotebookTypeIsAllowed
+from training.preflight.stacks.protection import ProtectionStays
 from training.preflight.stacks.secret import GitSecretIsThere
 from training.preflight.stacks.stack_states import StacksCanBeDeployed
+from training.preflight.stacks.wheels import WheelsAreThere
 
 ALL: tuple[type[Check], ...] = (
     AccountIsTheOneNamed,
@@ -28,11 +33,16 @@ ALL: tuple[type[Check], ...] = (
     SettingsSuitRegion,
     AccountIsBootstrapped,
     StacksCanBeDeployed,
+    SettingsStay,
+    ProtectionStays,
+    NothingOfOursIsNamed,
     BoundaryIsThere,
     *of_network.ALL,
     *of_storage.ALL,
+    RegionHasNotebooks,
     NotebookTypeIsAllowed,
     GitSecretIsThere,
+    WheelsAreThere,
 )
 
 STACK_NAMES = [contract.STACK for contract in CONTRACTS]
@@ -46,6 +56,7 @@ def known_codes() -> set[str]:
 def checks(deployment: Deployment) -> Iterator[Check]:
     """Yield the checks that apply to a deployment."""
     yield from _of_place(deployment)
+    yield from _of_deployed_stacks(deployment)
     yield from of_network.checks(deployment)
     yield from of_storage.checks(deployment)
     yield from _of_notebook(deployment)
@@ -61,7 +72,6 @@ def _of_place(deployment: Deployment) -> Iterator[Check]:
         region=place.region,
         qualifier=place.qualifier,
     )
-    yield StacksCanBeDeployed(cloudformation=place.clients.cloudformation, names=STACK_NAMES)
     if general.permissions_boundary:
         yield BoundaryIsThere(
             iam=place.clients.iam,
@@ -70,8 +80,24 @@ def _of_place(deployment: Deployment) -> Iterator[Check]:
         )
 
 
+def _of_deployed_stacks(deployment: Deployment) -> Iterator[Check]:
+    cloudformation, settings = deployment.place.clients.cloudformation, deployment.settings
+    yield StacksCanBeDeployed(cloudformation=cloudformation, names=STACK_NAMES)
+    yield SettingsStay(
+        cloudformation=cloudformation, ec2=deployment.place.clients.ec2, settings=settings
+    )
+    if not settings.general.termination_protection:
+        yield ProtectionStays(cloudformation=cloudformation, names=STACK_NAMES)
+    named = deployment.named
+    if named:
+        yield NothingOfOursIsNamed(
+            stacks=[deployment.own(name) for name in STACK_NAMES], named=named
+        )
+
+
 def _of_notebook(deployment: Deployment) -> Iterator[Check]:
     place, notebook = deployment.place, deployment.settings.notebook
+    yield RegionHasNotebooks(region=place.region)
     yield NotebookTypeIsAllowed(
         service_quotas=place.clients.service_quotas,
         region=place.region,
@@ -80,4 +106,12 @@ def _of_notebook(deployment: Deployment) -> Iterator[Check]:
     if notebook.git_secret_arn:
         yield GitSecretIsThere(
             secrets=place.clients.secrets, arn=notebook.git_secret_arn, region=place.region
+        )
+    wheels = deployment.settings.notebook_wheels
+    if wheels:
+        yield WheelsAreThere(
+            s3=place.clients.s3,
+            cloudformation=place.clients.cloudformation,
+            bucket=deployment.settings.bucket.name,
+            folder=wheels,
         )

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from training.aws.client import find_credentials
 from training.preflight.finding import Finding
 from training.preflight.selection import Selection
 from training.preflight.side_by_side import run_checks
@@ -26,6 +27,8 @@ class Report:
     region: str | None
     checks: int
     findings: list[Finding]
+    is_silent: bool = False
+    """Whether no check at all could be made, since AWS answered none."""
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -50,15 +53,17 @@ def check_stacks(
     from stacks.settings import Settings
 
     settings = Settings.from_context(context)
-    found = survey(settings, session, context)
+    find_credentials(session)
+    found = survey(settings, session, context, time_limit_s=time_limit_s)
     if found.place is None:
         # Nothing else was looked at, so that these can be neither left out nor unwanted.
         return Report(None, None, 1, found.findings)
     chosen = selection.of_checks(checks(Deployment(context, settings, found.place)))
-    findings = run_checks(chosen, time_limit_s=time_limit_s)
+    results = run_checks(chosen, time_limit_s=time_limit_s)
     return Report(
         found.place.identity.account,
         found.place.region,
         len(chosen),
-        selection.of_findings(findings),
+        selection.of_findings(results.findings),
+        results.is_silent,
     )

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from training.aws.ec2 import Ec2
-from training.aws.tags import stack_of
 from training.preflight.check import Check
 from training.preflight.finding import Finding, Severity
+from training.preflight.stacks.own import OwnResources
 from training.preflight.stacks.subnet import NamedSubnet
+
+KEY = "s3_endpoint"
 
 
 @dataclass(frozen=True)
@@ -20,15 +22,19 @@ class S3EndpointIsAsSaid(Check):
     codes: ClassVar[Mapping[str, Severity]] = {
         "s3-endpoint-missing": "error",
         "s3-endpoint-exists": "error",
+        "s3-endpoint-is-our-own": "error",
     }
-    actions: ClassVar[tuple[str, ...]] = ("ec2:DescribeVpcEndpoints",)
+    actions: ClassVar[tuple[str, ...]] = (
+        "cloudformation:ListStackResources",
+        "ec2:DescribeVpcEndpoints",
+    )
 
     ec2: Ec2
     vpc_id: str
     subnets: Sequence[NamedSubnet]
     is_to_be_made: bool
-    own_stack: str
-    """An endpoint that this stack made is not in its way."""
+    own: OwnResources
+    """An endpoint of this stack is not in its way, and goes when the stack is to have none."""
 
     def find(self) -> Iterator[Finding]:
         endpoints = [
@@ -36,32 +42,62 @@ class S3EndpointIsAsSaid(Check):
             for found in self.ec2.vpc_endpoints(self.vpc_id)
             if found["ServiceName"].endswith(".s3") and found["VpcEndpointType"] == "Gateway"
         ]
+        strangers = self.own.others(endpoints, "VpcEndpointId")
         tables = list(dict.fromkeys(s.route_table_id for s in self.subnets if s.route_table_id))
-        for table in tables:
-            holders = [found for found in endpoints if table in found.get("RouteTableIds", [])]
-            if self.is_to_be_made:
-                strangers = [found for found in holders if stack_of(found) != self.own_stack]
-                yield from self._refuse_second(table, strangers)
-            elif not holders:
-                yield self._missing(table)
+        if self.is_to_be_made:
+            yield from self._refuse_second(_on(tables, strangers))
+            return
+        own = _on(tables, [found for found in endpoints if found not in strangers])
+        if own:
+            yield self._is_our_own(own)
+        missing = [table for table in tables if table not in {**own, **_on(tables, strangers)}]
+        if missing:
+            yield self._missing(missing)
 
-    def _refuse_second(
-        self, table: str, strangers: Sequence[Mapping[str, str]]
-    ) -> Iterator[Finding]:
-        for endpoint in strangers:
+    def _refuse_second(self, holders: Mapping[str, str]) -> Iterator[Finding]:
+        if holders:
             yield self.found(
                 "s3-endpoint-exists",
-                "s3_endpoint",
-                f"s3_endpoint is create, but the route table {table} leads to S3 through "
-                f"{endpoint['VpcEndpointId']} already, and takes no second one. Set "
-                "s3_endpoint=existing",
+                KEY,
+                f"s3_endpoint is create, but {_led(holders)} to S3 through {_ids(holders)} "
+                "already, and takes no second endpoint. Set s3_endpoint=existing",
             )
 
-    def _missing(self, table: str) -> Finding:
+    def _is_our_own(self, holders: Mapping[str, str]) -> Finding:
+        return self.found(
+            "s3-endpoint-is-our-own",
+            KEY,
+            f"s3_endpoint is existing, but {_ids(holders)}, through which {_led(holders)} to S3, "
+            f"is what {self.own.stack} made: the deploy would delete it. Set s3_endpoint=create",
+        )
+
+    def _missing(self, tables: Sequence[str]) -> Finding:
+        which = "route table" if len(tables) == 1 else "route tables"
         return self.found(
             "s3-endpoint-missing",
-            "s3_endpoint",
+            KEY,
             f"s3_endpoint is existing, but {self.vpc_id} has no gateway endpoint for S3 on the "
-            f"route table {table}. Set s3_endpoint=create, or add the table to an endpoint (aws "
-            f"ec2 modify-vpc-endpoint --add-route-table-ids {table})",
+            f"{which} {', '.join(tables)}. Set s3_endpoint=create, or add the {which} to an "
+            "endpoint (aws ec2 modify-vpc-endpoint --vpc-endpoint-id … --add-route-table-ids "
+            f"{' '.join(tables)})",
         )
+
+
+def _on(tables: Sequence[str], endpoints: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+    """Return route table to endpoint, of those that have one."""
+    return {
+        table: found["VpcEndpointId"]
+        for table in tables
+        for found in endpoints
+        if table in found.get("RouteTableIds", [])
+    }
+
+
+def _led(holders: Mapping[str, str]) -> str:
+    if len(holders) == 1:
+        return f"the route table {next(iter(holders))} leads"
+    return f"each of the route tables {', '.join(holders)} leads"
+
+
+def _ids(holders: Mapping[str, str]) -> str:
+    return ", ".join(dict.fromkeys(holders.values()))

@@ -6,11 +6,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from training.aws.client import where
 from training.aws.clients import Clients
 from training.aws.errors import AwsRefused, AwsUnreachable
 from training.aws.sts import Identity
 from training.errors import AwsError
 from training.preflight.finding import Finding
+from training.preflight.in_time import in_time
 from training.preflight.stacks.account import AccountIsTheOneNamed, RegionIsEnabled
 from training.preflight.stacks.bootstrap import DEFAULT_QUALIFIER, QUALIFIER_KEY
 from training.preflight.stacks.place import Place
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
     from boto3.session import Session
 
     from stacks.settings import Settings
+    from stacks.settings.general import GeneralSettings
 
 READ_TIMEOUT_S = 20.0
 ATTEMPTS = 4
@@ -40,15 +43,36 @@ class Survey:
     findings: list[Finding] = field(default_factory=list)
 
 
-def survey(settings: Settings, session: Session, context: Mapping[str, Any]) -> Survey:
+def survey(
+    settings: Settings, session: Session, context: Mapping[str, Any], *, time_limit_s: float
+) -> Survey:
     """Ask who answers.
 
     Raises:
-        AwsError: Nobody does, or the credentials are not accepted.
+        AwsError: Nobody does in time, or the credentials are not accepted.
     """
     general = settings.general
     region = general.aws_region or session.region_name
     clients = _clients(session, region)
+    late = AwsUnreachable(
+        f"{where(clients.boto('sts'))}: did not say within {time_limit_s:g} s whose credentials "
+        "these are. Check the network, a proxy (HTTPS_PROXY) and AWS_ENDPOINT_URL, or allow more "
+        "with --time-limit-s"
+    )
+    return in_time(
+        lambda: _survey(general, session, context, region, clients),
+        time_limit_s=time_limit_s,
+        late=late,
+    )
+
+
+def _survey(
+    general: GeneralSettings,
+    session: Session,
+    context: Mapping[str, Any],
+    region: str | None,
+    clients: Clients,
+) -> Survey:
     try:
         identity = clients.sts.identity()
     except (AwsRefused, AwsUnreachable) as error:

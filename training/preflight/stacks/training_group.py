@@ -92,7 +92,7 @@ class TrainingGroupIsFit(Check):
     def _remedy(self, *directions: str) -> str:
         commands = " and ".join(
             f"aws ec2 authorize-security-group-{direction} --group-id {self.group_id} "
-            f"--ip-permissions IpProtocol=-1,UserIdGroupPairs=[{{GroupId={self.group_id}}}]"
+            f"--ip-permissions 'IpProtocol=-1,UserIdGroupPairs=[{{GroupId={self.group_id}}}]'"
             for direction in directions or ("ingress", "egress")
         )
         return f"Allow it: {commands}"

@@ -8,9 +8,9 @@ from ipaddress import IPv4Network
 from typing import ClassVar
 
 from training.aws.ec2 import Ec2
-from training.aws.tags import stack_of
 from training.preflight.check import Check
 from training.preflight.finding import Finding, Severity
+from training.preflight.stacks.own import OwnResources
 
 
 @dataclass(frozen=True)
@@ -18,17 +18,16 @@ class VpcAddressesAreFree(Check):
     """No other VPC of the account uses them."""
 
     codes: ClassVar[Mapping[str, Severity]] = {"vpc-overlaps": "warning"}
-    actions: ClassVar[tuple[str, ...]] = ("ec2:DescribeVpcs",)
+    actions: ClassVar[tuple[str, ...]] = ("cloudformation:ListStackResources", "ec2:DescribeVpcs")
 
     ec2: Ec2
     cidr: IPv4Network
-    own_stack: str
+    own: OwnResources
 
     def find(self) -> Iterator[Finding]:
-        others = [vpc for vpc in self.ec2.vpcs() if stack_of(vpc) != self.own_stack]
         clashes = [
             f"{vpc['VpcId']} ({block['CidrBlock']})"
-            for vpc in others
+            for vpc in self.own.others(self.ec2.vpcs(), "VpcId")
             for block in vpc.get("CidrBlockAssociationSet", [])
             if self.cidr.overlaps(IPv4Network(block["CidrBlock"]))
         ]

@@ -14,10 +14,12 @@ from botocore.stub import Stubber
 from moto import mock_aws
 
 from training.aws.clients import Clients
+from training.aws.cloudformation import CloudFormation
 from training.aws.request import action_named
 from training.aws.sts import Identity
 from training.preflight.check import Check
 from training.preflight.finding import Finding
+from training.preflight.stacks.own import OwnResources
 
 REGION, ACCOUNT = "us-east-1", "123456789012"
 ZONES = ("us-east-1a", "us-east-1b", "us-east-1c")
@@ -176,6 +178,20 @@ def network(aws: Clients) -> Network:
         nat_id=nat["NatGatewayId"],
         group_id=group["GroupId"],
     )
+
+
+@dataclass(frozen=True)
+class StackOf(OwnResources):
+    """A stack of ours that has made what a test says."""
+
+    made: frozenset[str] = frozenset()
+
+    def ids(self) -> frozenset[str]:
+        return self.made
+
+
+def own(*ids: str, stack: str = "NetworkStack") -> OwnResources:
+    return StackOf(CloudFormation(None), stack, frozenset(ids))
 
 
 def findings_of(check: Check) -> list[Finding]:

@@ -62,3 +62,8 @@ def test_a_file_of_another_form_is_one_error_that_names_it(
     write(project / "cdk.json", content)
     with pytest.raises(UsageError, match=message):
         read_context(project, tmp_path, [])
+
+
+def test_a_token_in_what_is_no_assignment_is_not_repeated(project: Path, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"-c https://\*\*\*@host/it: not of the form"):
+        read_context(project, tmp_path, ["https://me:s3cret@host/it"])

@@ -13,6 +13,7 @@ from tests.training.preflight.stacks.conftest import (
     Stub,
     codes_of,
     only_finding_of,
+    own,
 )
 from training.aws.clients import Clients
 from training.aws.ec2 import Ec2
@@ -88,9 +89,9 @@ def make(network: Network, service: str, **more: Any) -> str:
     return str(made["VpcEndpoint"]["VpcEndpointId"])
 
 
-def not_there_yet(aws: Clients, network: Network) -> EndpointsAreNotThereYet:
+def not_there_yet(aws: Clients, network: Network, *made: str) -> EndpointsAreNotThereYet:
     return EndpointsAreNotThereYet(
-        ec2=aws.ec2, vpc_id=network.vpc_id, services=["logs", "sts"], own_stack="NetworkStack"
+        ec2=aws.ec2, vpc_id=network.vpc_id, services=["logs", "sts", "ssm"], own=own(*made)
     )
 
 
@@ -100,7 +101,19 @@ def test_an_endpoint_that_is_there_is_in_the_way(aws: Clients, network: Network)
     endpoint_id = make(network, "logs")
     finding = only_finding_of(not_there_yet(aws, network), "interface-endpoint-exists")
     assert endpoint_id in finding.message
+    assert finding.message.endswith("set interface_endpoints=sts,ssm")
+
+
+def test_several_that_are_there_are_one_finding_with_one_setting(
+    aws: Clients, network: Network
+) -> None:
+    ids = [make(network, "logs"), make(network, "ssm")]
+    finding = only_finding_of(not_there_yet(aws, network), "interface-endpoint-exists")
+    assert f"logs ({ids[0]}), ssm ({ids[1]})" in finding.message
     assert finding.message.endswith("set interface_endpoints=sts")
+    make(network, "sts")
+    finding = only_finding_of(not_there_yet(aws, network), "interface-endpoint-exists")
+    assert finding.message.endswith("set interface_endpoints=none")
 
 
 def test_an_endpoint_without_private_names_is_not_in_the_way(
@@ -113,21 +126,34 @@ def test_an_endpoint_without_private_names_is_not_in_the_way(
 def test_the_endpoint_of_an_earlier_deploy_is_not_in_the_way(
     aws: Clients, network: Network
 ) -> None:
-    tag = {"Key": "aws:cloudformation:stack-name", "Value": "NetworkStack"}
-    make(network, "logs", TagSpecifications=[{"ResourceType": "vpc-endpoint", "Tags": [tag]}])
-    assert codes_of(not_there_yet(aws, network)) == []
+    assert codes_of(not_there_yet(aws, network, make(network, "logs"))) == []
+
+
+def are_there(aws: Clients, network: Network, *made: str) -> EndpointsAreThere:
+    return EndpointsAreThere(
+        ec2=aws.ec2,
+        vpc_id=network.vpc_id,
+        made=["sts"],
+        needed=["logs", "sts", "sagemaker.api"],
+        own=own(*made),
+    )
 
 
 def test_without_a_way_out_the_endpoints_that_are_not_made_have_to_be_there(
     aws: Clients, network: Network
 ) -> None:
-    check = EndpointsAreThere(ec2=aws.ec2, vpc_id=network.vpc_id, needed=["logs", "sagemaker.api"])
+    check = are_there(aws, network)
     finding = only_finding_of(check, "interface-endpoint-missing")
-    assert finding.message.endswith("interface_endpoints=logs,sagemaker.api")
+    assert finding.message.endswith("interface_endpoints=sts,logs,sagemaker.api")
     make(network, "logs")
-    assert (
-        "no endpoint for sagemaker.api,"
-        in only_finding_of(check, "interface-endpoint-missing").message
-    )
+    finding = only_finding_of(check, "interface-endpoint-missing")
+    assert "no endpoint for sagemaker.api," in finding.message
     make(network, "sagemaker.api")
     assert codes_of(check) == []
+
+
+def test_those_of_our_own_stack_are_not_there_to_stay(aws: Clients, network: Network) -> None:
+    ids = [make(network, "logs"), make(network, "sagemaker.api")]
+    finding = only_finding_of(are_there(aws, network, *ids), "interface-endpoint-is-our-own")
+    assert "the deploy would delete them" in finding.message
+    assert finding.message.endswith("Set interface_endpoints=sts,logs,sagemaker.api")

@@ -13,6 +13,7 @@ from tests.training.preflight.stacks.conftest import (
     Stub,
     codes_of,
     only_finding_of,
+    own,
 )
 from training.aws.clients import Clients
 from training.aws.fsx import Fsx
@@ -83,28 +84,22 @@ def test_the_codes_of_the_vpc_are_those_of_aws(aws: Clients) -> None:
 
 
 def test_what_the_network_uses_is_counted_without_our_own(aws: Clients, network: Network) -> None:
+    address = network.ec2.describe_addresses()["Addresses"][0]["PublicIp"]
+    ours = own(network.vpc_id, network.gateway_id, network.nat_id, address)
     # moto has a default VPC with an endpoint of no kind.
-    assert usage.vpcs(aws.ec2, "NetworkStack") == 2
-    assert usage.internet_gateways(aws.ec2, "NetworkStack") == 1
-    assert usage.elastic_ips(aws.ec2, "NetworkStack") == 1
-    assert usage.nat_gateways_of_fullest_zone(aws.ec2, "NetworkStack", ZONES) == 1
-    own = [{"Key": "aws:cloudformation:stack-name", "Value": "NetworkStack"}]
-    address = network.ec2.describe_addresses()["Addresses"][0]["AllocationId"]
-    network.ec2.create_tags(
-        Resources=[network.vpc_id, network.gateway_id, network.nat_id, address], Tags=own
-    )
-    assert usage.vpcs(aws.ec2, "NetworkStack") == 1
-    assert usage.internet_gateways(aws.ec2, "NetworkStack") == 0
-    assert usage.elastic_ips(aws.ec2, "NetworkStack") == 0
-    assert usage.nat_gateways_of_fullest_zone(aws.ec2, "NetworkStack", ZONES) == 0
+    for stack, left in ((own(), 1), (ours, 0)):
+        assert usage.vpcs(aws.ec2, stack) == 1 + left
+        assert usage.internet_gateways(aws.ec2, stack) == left
+        assert usage.elastic_ips(aws.ec2, stack) == left
+        assert usage.nat_gateways_of_fullest_zone(aws.ec2, stack, ZONES) == left
 
 
 def test_nat_gateways_count_by_zone(aws: Clients, network: Network) -> None:
     for subnet_id in (network.subnet_ids[1], network.subnet_ids[1], network.subnet_ids[2]):
         network.ec2.create_nat_gateway(SubnetId=subnet_id, ConnectivityType="private")
     zones = ["us-east-1b", "us-east-1c"]
-    assert usage.nat_gateways_of_fullest_zone(aws.ec2, "NetworkStack", zones) == 2
-    assert usage.nat_gateways_of_fullest_zone(aws.ec2, "NetworkStack", zones[1:]) == 1
+    assert usage.nat_gateways_of_fullest_zone(aws.ec2, own(), zones) == 2
+    assert usage.nat_gateways_of_fullest_zone(aws.ec2, own(), zones[1:]) == 1
 
 
 def test_interface_endpoints_count_by_vpc(aws: Clients, network: Network) -> None:
@@ -114,16 +109,16 @@ def test_interface_endpoints_count_by_vpc(aws: Clients, network: Network) -> Non
             ServiceName=f"com.amazonaws.{REGION}.{service}",
             VpcEndpointType=kind,
         )
-    assert usage.interface_endpoints(aws.ec2, "NetworkStack", network.vpc_id) == 1
-    assert usage.interface_endpoints(aws.ec2, "NetworkStack", None) == 0
+    assert usage.interface_endpoints(aws.ec2, own(), network.vpc_id) == 1
+    assert usage.interface_endpoints(aws.ec2, own(), None) == 0
 
 
-def lustre(deployment: str, capacity: int, stack: str = "Mine") -> dict[str, Any]:
+def lustre(deployment: str, capacity: int, file_system_id: str = "fs-0123456789") -> dict[str, Any]:
     return {
         "FileSystemType": "LUSTRE",
         "StorageCapacity": capacity,
         "LustreConfiguration": {"DeploymentType": deployment},
-        "Tags": [{"Key": "aws:cloudformation:stack-name", "Value": stack}],
+        "FileSystemId": file_system_id,
     }
 
 
@@ -135,7 +130,7 @@ def test_lustre_capacity_counts_by_deployment_type(stub: Stub, deployment: str, 
         "FileSystems": [
             lustre("PERSISTENT_2", 1200),
             lustre("PERSISTENT_2", 2400),
-            lustre("PERSISTENT_2", 9600, "StorageStack"),
+            lustre("PERSISTENT_2", 9600, "fs-0123456789abcdef0"),
             lustre("PERSISTENT_1", 1200),
             lustre("SCRATCH_2", 2400),
             lustre("SCRATCH_1", 3600),
@@ -143,4 +138,4 @@ def test_lustre_capacity_counts_by_deployment_type(stub: Stub, deployment: str, 
         ]
     }
     fsx = Fsx(stub("fsx", ("describe_file_systems", answer, {})))
-    assert usage.lustre_capacity_gib(fsx, "StorageStack", deployment) == gib
+    assert usage.lustre_capacity_gib(fsx, own("fs-0123456789abcdef0"), deployment) == gib

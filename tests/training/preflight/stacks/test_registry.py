@@ -25,7 +25,7 @@ VPC = {
     "subnet-00000002:us-east-1b:rtb-01234567",
 }
 KEY = f"arn:aws:kms:{REGION}:{ACCOUNT}:key/12345678-1234-1234-1234-123456789012"
-SECRET = f"arn:aws:secretsmanager:{REGION}:{ACCOUNT}:secret:git-a"
+SECRET = f"arn:aws:secretsmanager:{REGION}:{ACCOUNT}:secret:git-AbCdEf"
 GROUP = "sg-01234567"
 EFS = {"efs_id": "fs-01234567"}
 FSX = {
@@ -48,14 +48,18 @@ def of(names: str, quotas: int = 0) -> Counter[str]:
 
 
 ALWAYS = of(
-    "AccountIsBootstrapped LauncherLooksThere NotebookTypeIsAllowed SettingsSuitRegion "
-    "StacksCanBeDeployed"
+    "AccountIsBootstrapped LauncherLooksThere NotebookTypeIsAllowed ProtectionStays "
+    "RegionHasNotebooks SettingsStay SettingsSuitRegion StacksCanBeDeployed"
 )
 NEW_VPC = of("ZonesAreThere VpcAddressesAreFree", quotas=4)
-OLD_VPC = of("VpcIsFit SubnetsAreWhereSaid RoutesLeadWhereSaid S3EndpointIsAsSaid SubnetsHaveRoom")
+OLD_VPC = of(
+    "NothingOfOursIsNamed VpcIsFit SubnetsAreWhereSaid RoutesLeadWhereSaid S3EndpointIsAsSaid "
+    "SubnetsHaveRoom"
+)
 NEW_FSX = of("FsxRolesCanBeMade", quotas=1)
-OLD_EFS = of("EfsIsFit MountTargetsAreAsSaid EfsPolicyLetsJobsMount")
-OLD_FSX = of("LustreIsFit LustreAdmitsJobs")
+OLD_EFS = of("NothingOfOursIsNamed EfsIsFit MountTargetsAreAsSaid EfsPolicyLetsJobsMount")
+OLD_BUCKET = of("NothingOfOursIsNamed BucketIsFit")
+OLD_FSX = of("NothingOfOursIsNamed LustreIsFit LustreAdmitsJobs")
 
 
 @pytest.mark.parametrize(
@@ -63,7 +67,13 @@ OLD_FSX = of("LustreIsFit LustreAdmitsJobs")
     [
         ({}, NEW_VPC + NEW_FSX),
         ({"nat_gateways": 0}, NEW_VPC + NEW_FSX - of("", quotas=2)),
-        (NO_INTERNET, NEW_VPC + NEW_FSX - of("", quotas=3) + of("EndpointServicesAreOffered", 1)),
+        (
+            NO_INTERNET,
+            NEW_VPC
+            + NEW_FSX
+            - of("", quotas=3)
+            + of("EndpointServicesAreOffered WheelsAreThere", 1),
+        ),
         (VPC, OLD_VPC + NEW_FSX),
         (
             VPC | {"training_security_group_id": GROUP},
@@ -73,7 +83,11 @@ OLD_FSX = of("LustreIsFit LustreAdmitsJobs")
             VPC | NO_INTERNET | {"interface_endpoints": "logs"},
             OLD_VPC
             + NEW_FSX
-            + of("EndpointServicesAreOffered EndpointsAreNotThereYet EndpointsAreThere", quotas=1),
+            + of(
+                "EndpointServicesAreOffered EndpointsAreNotThereYet EndpointsAreThere "
+                "WheelsAreThere",
+                quotas=1,
+            ),
         ),
         (CLUSTER, NEW_VPC + NEW_FSX + of("InstanceTypeIsOffered")),
         (EFS, NEW_VPC + NEW_FSX + OLD_EFS),
@@ -83,15 +97,15 @@ OLD_FSX = of("LustreIsFit LustreAdmitsJobs")
         ),
         ({"fsx": "none"}, NEW_VPC),
         (FSX, NEW_VPC + OLD_FSX),
-        ({"bucket_name": "mine"}, NEW_VPC + NEW_FSX + of("BucketIsFit BucketCanBeLinked")),
+        ({"bucket_name": "mine"}, NEW_VPC + NEW_FSX + OLD_BUCKET + of("BucketCanBeLinked")),
         (
             {"bucket_name": "mine", "fsx_bucket_link": "none"},
-            NEW_VPC + NEW_FSX + of("BucketIsFit"),
+            NEW_VPC + NEW_FSX + OLD_BUCKET,
         ),
         ({"bucket_name": "mine", **FSX}, NEW_VPC + OLD_FSX + of("BucketIsFit")),
         (
             {"bucket_name": "mine", "bucket_encryption_key_arn": KEY},
-            NEW_VPC + NEW_FSX + of("BucketIsFit BucketCanBeLinked KeyIsFit KeyAdmitsFsx"),
+            NEW_VPC + NEW_FSX + OLD_BUCKET + of("BucketCanBeLinked KeyIsFit KeyAdmitsFsx"),
         ),
         ({"encryption_key_arn": KEY}, NEW_VPC + NEW_FSX + of("KeyIsFit KeyAdmitsFsx")),
         ({"encryption_key_arn": KEY, "fsx": "none"}, NEW_VPC + of("KeyIsFit")),

@@ -4,30 +4,30 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.training.preflight.stacks.conftest import REGION, Network, codes_of, only_finding_of
+from tests.training.preflight.stacks.conftest import REGION, Network, codes_of, only_finding_of, own
 from tests.training.preflight.stacks.test_subnets import named
 from training.aws.clients import Clients
 from training.preflight.stacks.s3_endpoint import S3EndpointIsAsSaid
 
 
-def check(aws: Clients, network: Network, *, create: bool, **changes: Any) -> S3EndpointIsAsSaid:
+def check(
+    aws: Clients, network: Network, *made: str, create: bool, **changes: Any
+) -> S3EndpointIsAsSaid:
     return S3EndpointIsAsSaid(
         ec2=aws.ec2,
         vpc_id=network.vpc_id,
         subnets=named(network, **changes),
         is_to_be_made=create,
-        own_stack="NetworkStack",
+        own=own(*made),
     )
 
 
-def make(network: Network, table_id: str | None = None, stack: str | None = None) -> str:
-    tags = [{"Key": "aws:cloudformation:stack-name", "Value": stack}] if stack else []
+def make(network: Network, table_id: str | None = None) -> str:
     made = network.ec2.create_vpc_endpoint(
         VpcId=network.vpc_id,
         ServiceName=f"com.amazonaws.{REGION}.s3",
         VpcEndpointType="Gateway",
         RouteTableIds=[table_id or network.route_table_id],
-        TagSpecifications=[{"ResourceType": "vpc-endpoint", "Tags": tags}] if tags else [],
     )
     return str(made["VpcEndpoint"]["VpcEndpointId"])
 
@@ -66,7 +66,31 @@ def test_each_table_needs_one(aws: Clients, network: Network) -> None:
 
 
 def test_the_one_of_an_earlier_deploy_is_not_in_the_way(aws: Clients, network: Network) -> None:
-    make(network, stack="NetworkStack")
-    assert codes_of(check(aws, network, create=True)) == []
-    make(network, stack="AnotherStack")
-    assert codes_of(check(aws, network, create=True)) == ["s3-endpoint-exists"]
+    mine = make(network)
+    assert codes_of(check(aws, network, mine, create=True)) == []
+    other = make(network)
+    finding = only_finding_of(check(aws, network, mine, create=True), "s3-endpoint-exists")
+    assert other in finding.message
+    assert mine not in finding.message
+
+
+def test_the_one_of_an_earlier_deploy_is_not_there_to_stay(aws: Clients, network: Network) -> None:
+    mine = make(network)
+    changed = check(aws, network, mine, create=False)
+    finding = only_finding_of(changed, "s3-endpoint-is-our-own")
+    assert f"{mine}, through which the route table {network.route_table_id} leads" in (
+        finding.message
+    )
+    assert finding.message.endswith("the deploy would delete it. Set s3_endpoint=create")
+
+
+def test_several_tables_are_one_finding(aws: Clients, network: Network) -> None:
+    subnets = [*named(network), *named(network, route_table_id=network.main_table_id)]
+    both = [
+        S3EndpointIsAsSaid(aws.ec2, network.vpc_id, subnets, way, own()) for way in (True, False)
+    ]
+    tables = f"the route tables {network.route_table_id}, {network.main_table_id}"
+    assert tables in only_finding_of(both[1], "s3-endpoint-missing").message
+    make(network)
+    make(network, network.main_table_id)
+    assert f"each of {tables} leads" in only_finding_of(both[0], "s3-endpoint-exists").message

@@ -39,7 +39,7 @@ def look(
 ) -> Any:
     context = context or {}
     session = cast(Session, FakeSession(clients, region_name))
-    return survey(Settings.from_context(context), session, context)
+    return survey(Settings.from_context(context), session, context, time_limit_s=30)
 
 
 def test_the_account_and_region_of_the_environment_are_taken(stub: Stub) -> None:
@@ -145,4 +145,4 @@ def test_without_a_region_anywhere_the_variable_is_named() -> None:
             raise NoRegionError
 
     with pytest.raises(NoCredentials, match="Set AWS_REGION"):
-        survey(Settings.from_context({}), cast(Session, Nowhere({}, None)), {})
+        survey(Settings.from_context({}), cast(Session, Nowhere({}, None)), {}, time_limit_s=30)

@@ -43,7 +43,7 @@ def test_a_group_that_does_not_admit_all_of_its_own_is_an_error_with_the_command
     if rule:
         network.allow(network.group_id, network.group_id, *rule)
     finding = only_finding_of(check(aws, network), "training-group-closed-to-itself")
-    assert f"--group-id {network.group_id} --ip-permissions IpProtocol=-1" in finding.message
+    assert f"--group-id {network.group_id} --ip-permissions 'IpProtocol=-1" in finding.message
 
 
 def test_a_group_that_lets_nobody_out_is_closed_and_without_https(

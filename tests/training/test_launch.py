@@ -296,7 +296,7 @@ BAD_DATA = [
         "64",
     ),
     (spoil_annotations(lambda d: d["annotations"][0].update(bbox=[1, 1, 0, 5])), "area"),
-    (spoil_annotations(lambda d: d["annotations"][0].update(bbox=[60, 60, 20, 20])), "outside"),
+    (spoil_annotations(lambda d: d["annotations"][0].update(bbox=[70, 70, 20, 20])), "box-off"),
     (spoil_annotations(lambda d: (d["annotations"].clear(), d["images"].clear())), "empty"),
     (existing_log, "is there already"),
     (log_is_a_file, "cannot be made"),

@@ -6,12 +6,7 @@ larger set begins with the pictures of a smaller one, and no picture is in both 
 
 from __future__ import annotations
 
-import fcntl
 import json
-import os
-import shutil
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -19,6 +14,7 @@ from typing import Any
 import numpy as np
 from PIL import Image
 
+from training.data.aside import folder_aside
 from training.data.outline import Mask, polygons
 from training.data.progress import SILENT, Progress
 from training.data.scene import CATEGORIES, Scene, SceneObject, draw_scene
@@ -84,19 +80,17 @@ def make_shapes(out: Path, shapes: ShapesSet, progress: Progress = SILENT) -> bo
 
     Raises:
         UsageError: `out` holds something else, or cannot be written.
+        JobFailed: The disk is full, or fails.
     """
     if _is_there(out, shapes):
         return False
-    try:
-        with _aside(out) as folder:
-            channel = TrainChannel(folder)
-            (folder / "annotations").mkdir()
-            for number, (split, _) in enumerate(shapes.splits):
-                document = _make_split(channel.images(split), number, shapes, progress)
-                _write_json(channel.annotations(split), document)
-            _write_json(folder / RECORD, shapes.record())
-    except OSError as error:
-        raise UsageError(f"--out {out}: cannot be written ({error.strerror})") from error
+    with folder_aside(out, "--out") as folder:
+        channel = TrainChannel(folder)
+        (folder / "annotations").mkdir()
+        for number, (split, _) in enumerate(shapes.splits):
+            document = _make_split(channel.images(split), number, shapes, progress)
+            _write_json(channel.annotations(split), document)
+        _write_json(folder / RECORD, shapes.record())
     return True
 
 
@@ -131,42 +125,6 @@ def _require_whole(channel: TrainChannel, split: str, pictures: int) -> None:
             f"--out {channel.root}: the set there is damaged ({split} has {found} of {pictures} "
             "pictures, or lacks its annotations). Remove the folder and run this again"
         )
-
-
-@contextmanager
-def _aside(out: Path) -> Iterator[Path]:
-    """Give a folder beside `out` that takes its place at the end.
-
-    What a killed run left there is thrown away. The lock keeps a second run of the same folder
-    from doing that to a live one.
-    """
-    place = out.resolve()
-    place.parent.mkdir(parents=True, exist_ok=True)
-    folder = place.parent / f".{place.name}.partial"
-    folder.mkdir(exist_ok=True)
-    lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise UsageError(f"--out {out}: another run is making it; wait for it") from None
-        _empty(folder)
-        try:
-            yield folder
-            folder.replace(place)
-        except BaseException:
-            shutil.rmtree(folder, ignore_errors=True)
-            raise
-    finally:
-        os.close(lock)
-
-
-def _empty(folder: Path) -> None:
-    for child in folder.iterdir():
-        if child.is_dir():
-            shutil.rmtree(child)
-        else:
-            child.unlink()
 
 
 def _make_split(folder: Path, split: int, shapes: ShapesSet, progress: Progress) -> Json:

@@ -61,7 +61,7 @@ class StacksCanBeDeployed(Check):
                 "stack-made-again",
                 name,
                 f"{name} is {status}: its first deploy failed. cdk deploy deletes what is left of "
-                "it and begins anew; what its settings retain stays",
+                "it and begins anew; of what it made, only the bucket for access logs stays",
             )
         elif status == "UPDATE_ROLLBACK_FAILED":
             yield self.found(

@@ -92,7 +92,12 @@ def hold(folder: Path, name: str, tell: Tell) -> Iterator[Hold]:
     """
     waited = False
     while True:
-        folder.mkdir(parents=True, exist_ok=True)
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except FileExistsError:
+            if folder.exists() and not folder.is_dir():
+                raise
+            continue  # It was there, and was removed in between.
         try:
             file = os.open(folder / LOCK, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o644)
         except FileNotFoundError:

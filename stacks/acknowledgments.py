@@ -35,6 +35,14 @@ class AcceptedFinding:
         return re.compile("[^*]+".join(map(re.escape, self.rule.split(ANYTHING))))
 
 
+def _wildcards(path: str, *resources: tuple[str, str]) -> tuple[AcceptedFinding, ...]:
+    """Return one for each resource with a wildcard in a role's policy: the resource, the reason."""
+    return tuple(
+        AcceptedFinding(path=path, rule=f"AwsSolutions-IAM5[Resource::{resource}]", reason=reason)
+        for resource, reason in resources
+    )
+
+
 ACCEPTED: tuple[AcceptedFinding, ...] = (
     AcceptedFinding(
         path="NetworkStack/Network/Vpc",
@@ -105,63 +113,39 @@ ACCEPTED: tuple[AcceptedFinding, ...] = (
         )
         for path in ("StorageStack/Training/Data/Resource", "NotebookStack/Access/Data/Resource")
     ),
-    *(
-        AcceptedFinding(
-            path="StorageStack/Training/Images/Resource",
-            rule=f"AwsSolutions-IAM5[Resource::{resource}]",
-            reason=reason,
-        )
-        for resource, reason in (
-            ("*", "ecr:GetAuthorizationToken knows no resource."),
-            ("arn:…:ecr:…:repository/*", "Those with the project's tag, which a condition names."),
-        )
+    *_wildcards(
+        "StorageStack/Training/Images/Resource",
+        ("*", "ecr:GetAuthorizationToken knows no resource."),
+        ("arn:…:ecr:…:repository/*", "Those with the project's tag, which a condition names."),
     ),
-    *(
-        AcceptedFinding(
-            path="StorageStack/Training/Run/Resource",
-            rule=f"AwsSolutions-IAM5[Resource::{resource}]",
-            reason=reason,
-        )
-        for resource, reason in (
-            (
-                "*",
-                "Lists know no resource; of metrics a condition names the namespace.",
-            ),
-            ("arn:…:logs:…:log-group:/aws/sagemaker/*", "SageMaker names its log groups."),
-            (
-                "arn:…:ec2:…:network-interface/*",
-                "EC2 names them; a condition names the VPC, or that of the subnet of a new one.",
-            ),
-            ("arn:…:ec2:…:*:security-group/*", "What a job names; a condition names the VPC."),
-            ("arn:…:ec2:…:*:subnet/*", "What a job names; a condition names the VPC."),
-        )
+    *_wildcards(
+        "StorageStack/Training/Run/Resource",
+        (
+            "*",
+            "Lists know no resource; of metrics a condition names the namespace.",
+        ),
+        ("arn:…:logs:…:log-group:/aws/sagemaker/*", "SageMaker names its log groups."),
+        (
+            "arn:…:ec2:…:network-interface/*",
+            "EC2 names them; a condition names the VPC, or that of the subnet of a new one.",
+        ),
+        ("arn:…:ec2:…:*:security-group/*", "What a job names; a condition names the VPC."),
+        ("arn:…:ec2:…:*:subnet/*", "What a job names; a condition names the VPC."),
     ),
-    *(
-        AcceptedFinding(
-            path="NotebookStack/Access/Data/Resource",
-            rule=f"AwsSolutions-IAM5[Resource::{resource}]",
-            reason=reason,
-        )
-        for resource, reason in (
-            ("*", "FSx knows no resource for its lists."),
-            ("arn:…:fsx:…:task/*", "FSx names the tasks."),
-        )
+    *_wildcards(
+        "NotebookStack/Access/Data/Resource",
+        ("*", "FSx knows no resource for its lists."),
+        ("arn:…:fsx:…:task/*", "FSx names the tasks."),
     ),
-    *(
-        AcceptedFinding(
-            path="NotebookStack/Access/Launch/Resource",
-            rule=f"AwsSolutions-IAM5[Resource::{resource}]",
-            reason=reason,
-        )
-        for resource, reason in (
-            ("*", "Lists of jobs, quotas and prices know no resource."),
-            ("arn:…:cloudformation:…:stack/…/*", "A stack's ARN ends in an id that AWS makes."),
-            (
-                "arn:…:sagemaker:…:training-job/*",
-                "Jobs are named at launch; a condition names the project.",
-            ),
-            ("arn:…:logs:…:log-group:/aws/sagemaker/TrainingJobs:*", "Streams of one log group."),
-        )
+    *_wildcards(
+        "NotebookStack/Access/Launch/Resource",
+        ("*", "Lists of jobs, quotas and prices know no resource."),
+        ("arn:…:cloudformation:…:stack/…/*", "A stack's ARN ends in an id that AWS makes."),
+        (
+            "arn:…:sagemaker:…:training-job/*",
+            "Jobs are named at launch; a condition names the project.",
+        ),
+        ("arn:…:logs:…:log-group:/aws/sagemaker/TrainingJobs:*", "Streams of one log group."),
     ),
     AcceptedFinding(
         path="NotebookStack/Access/Images/Resource",

@@ -20,6 +20,7 @@ from stacks.constructs.file_system_access import (
     may_be_root,
     may_move_data,
 )
+from stacks.constructs.registry_access import may_sign_in
 from stacks.constructs.sagemaker_principal import SAGEMAKER, sagemaker_of_this_account
 from training.outputs import PROJECT_TAG
 
@@ -186,10 +187,7 @@ def _plans() -> list[iam.PolicyStatement]:
 
 def _images(repositories: Sequence[ecr.IRepository]) -> list[iam.PolicyStatement]:
     return [
-        iam.PolicyStatement(
-            actions=["ecr:GetAuthorizationToken"],
-            resources=["*"],  # A token is good for all that its owner may do.
-        ),
+        may_sign_in(),
         # `repository.grant_pull_push` writes its statements into the role's inline policy.
         iam.PolicyStatement(
             actions=[

@@ -12,6 +12,7 @@ from constructs import Construct
 
 from stacks.constructs.data_access import may_read_and_write
 from stacks.constructs.file_system_access import may_be_channels
+from stacks.constructs.registry_access import may_sign_in
 from stacks.constructs.sagemaker_principal import sagemaker_of_this_account
 from training.outputs import PROJECT_TAG
 
@@ -104,10 +105,7 @@ def _images(project: str) -> list[iam.PolicyStatement]:
     other. https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-roles.html
     """
     return [
-        iam.PolicyStatement(
-            actions=["ecr:GetAuthorizationToken"],
-            resources=["*"],  # A token is good for all that its owner may do.
-        ),
+        may_sign_in(),
         iam.PolicyStatement(
             actions=[
                 "ecr:BatchCheckLayerAvailability",

@@ -50,7 +50,7 @@ def train(
         typer.Option(help="A JSON file: an object of hyperparameters. {} takes all defaults."),
     ],
     engine: Annotated[
-        str, typer.Option(help="What joins the ranks: horovod or torch (DDP).")
+        str, typer.Option(help="What joins the ranks: horovod, torch (DDP), or smddp.")
     ] = "horovod",
     resume: Annotated[
         Resume,

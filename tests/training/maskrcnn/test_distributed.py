@@ -19,6 +19,7 @@ from typing import Any
 import pytest
 import torch
 
+from training.errors import ExitCode
 from training.layout import LogChannel, TrainChannel
 
 ROOT = Path(__file__).parents[3]
@@ -44,7 +45,7 @@ def environment(**variables: str) -> dict[str, str]:
     return {**os.environ, "OMP_NUM_THREADS": "1", **variables}
 
 
-def run_torch(arguments: list[str], size: int = 2) -> list[tuple[int, str]]:
+def run_torch(arguments: list[str], size: int = 2, **variables: str) -> list[tuple[int, str]]:
     """Run ranks joined by torch.distributed; return each one's exit code and what it printed."""
     port = str(free_port())
     ranks = [
@@ -58,6 +59,7 @@ def run_torch(arguments: list[str], size: int = 2) -> list[tuple[int, str]]:
                 LOCAL_WORLD_SIZE=str(size),
                 MASTER_ADDR="127.0.0.1",
                 MASTER_PORT=port,
+                **variables,
             ),
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
@@ -116,6 +118,44 @@ def test_two_ranks_take_the_steps_of_one_rank(
         "step": 12,
         "message": "trained to the end of the schedule",
     }
+
+
+SMDDP_STAND_IN = """
+from datetime import timedelta
+import torch.distributed as dist
+
+def make(store, rank, size, timeout):
+    print("a backend named smddp joins", rank, size, timeout)
+    return dist.ProcessGroupGloo(store, rank, size, timeout)
+
+dist.Backend.register_backend("smddp", make, devices=["cpu"])
+"""
+
+
+def test_the_engine_smddp_joins_ranks_by_the_backend_that_the_library_registers(
+    shapes: TrainChannel, tiny: Any, tmp_path: Path
+) -> None:
+    """The library itself runs on SageMaker's GPU instances alone."""
+    library = tmp_path / "library" / "smdistributed" / "dataparallel" / "torch" / "torch_smddp.py"
+    library.parent.mkdir(parents=True)
+    library.write_text(SMDDP_STAND_IN)
+    hyperparameters = tiny(batch_size_per_gpu=2, images_per_epoch=12)
+    ranks = run_torch(
+        command(shapes, tmp_path / "log", hyperparameters, "smddp"),
+        PYTHONPATH=str(tmp_path / "library"),
+    )
+    assert {code for code, _ in ranks} == {0}, ranks
+    for rank, (_, output) in enumerate(ranks):
+        assert f"a backend named smddp joins {rank} 2 0:30:00" in output
+
+
+def test_the_engine_smddp_says_where_its_library_is(
+    shapes: TrainChannel, tiny: Any, tmp_path: Path
+) -> None:
+    [(code, output)] = run_torch(command(shapes, tmp_path / "log", tiny(), "smddp"), size=1)
+    assert code == ExitCode.USAGE
+    assert "No module named 'smdistributed'" in output
+    assert "AWS's Deep Learning Containers for SageMaker alone" in output
 
 
 def test_sync_batch_norm_of_two_ranks_is_batch_norm_of_one(

@@ -10,6 +10,12 @@ from training.maskrcnn.engines.engine import Engine, EngineName
 
 MODULES = {name: f"training.maskrcnn.engines.{name}_engine" for name in get_args(EngineName)}
 
+_COMES_FROM = {
+    "horovod": "`make setup` installs it",
+    "torch": "`make setup` installs it",
+    "smddp": "It is in AWS's Deep Learning Containers for SageMaker alone",
+}
+
 
 def start_engine(name: str) -> Engine:
     """Join the other ranks.
@@ -23,8 +29,8 @@ def start_engine(name: str) -> Engine:
         module = import_module(MODULES[name])
     except ImportError as error:
         raise UsageError(
-            f"--engine {name}: cannot be imported ({error}). `make setup` installs it; "
-            "--engine torch needs nothing but torch"
+            f"--engine {name}: cannot be imported ({error}). {_COMES_FROM[name]}; --engine torch "
+            "needs nothing but torch"
         ) from error
     engine: Engine = module.start()
     return engine

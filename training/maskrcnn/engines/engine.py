@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 from torch.optim import Optimizer
 
-EngineName = Literal["horovod", "torch"]
+EngineName = Literal["horovod", "torch", "smddp"]
 T = TypeVar("T")
 
 

@@ -36,17 +36,22 @@ TIMEOUT = timedelta(minutes=30)
 class TorchEngine:
     """Ranks joined by torch.distributed, or a single one."""
 
-    name: EngineName = "torch"
+    def __init__(self, name: EngineName = "torch", *, backend: str | None = None) -> None:
+        """Join the others.
 
-    def __init__(self) -> None:
+        Args:
+            name: What the engine is called.
+            backend: One of torch.distributed; None is NCCL on GPUs and gloo on CPUs.
+        """
+        self.name: EngineName = name
         self.rank = int(os.environ.get("RANK", "0"))
         self.size = int(os.environ.get("WORLD_SIZE", "1"))
         self.local_rank = int(os.environ.get("LOCAL_RANK", "0"))
         self.local_size = int(os.environ.get("LOCAL_WORLD_SIZE", "1"))
         self.device = local_device(self.local_rank)
         if self.size > 1:
-            backend = "nccl" if self.device.type == "cuda" else "gloo"
-            dist.init_process_group(backend, timeout=TIMEOUT)
+            by_device = "nccl" if self.device.type == "cuda" else "gloo"
+            dist.init_process_group(backend or by_device, timeout=TIMEOUT)
 
     def wrap(self, model: nn.Module, optimizer: Optimizer) -> tuple[nn.Module, Optimizer]:
         if self.size == 1:

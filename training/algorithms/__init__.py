@@ -9,8 +9,17 @@ from typing import TYPE_CHECKING, Literal, Protocol, cast
 if TYPE_CHECKING:
     from pydantic import BaseModel
 
+    from training.algorithms.learning_rates import LearningRates
+    from training.algorithms.metric import Metric
+
+Distribution = Literal["mpi", "torchrun", "smddp"]
+"""What starts the processes of a job and joins them."""
+
 _MODULES = {
     "horovod": "training.algorithms.horovod",
+    "tensorpack": "training.algorithms.tensorpack",
+    "aws-samples": "training.algorithms.aws_samples",
+    "tf2-smddp": "training.algorithms.tf2_smddp",
 }
 
 NAMES = tuple(_MODULES)
@@ -21,6 +30,28 @@ class Algorithm(Protocol):
 
     HYPERPARAMETERS: type[BaseModel]
     """Its hyperparameters, typed, with their defaults."""
+    REPOSITORY: str
+    """The field of RegistryOutputs that has the repository of its image."""
+    METRICS: tuple[Metric, ...]
+    """What it prints."""
+    DEFAULT_INSTANCES: tuple[str, int]
+    """Instance type, as EC2 names it, and count where the job says nothing."""
+
+    def splits(self, hyperparameters: BaseModel) -> Sequence[str]:
+        """Return the splits of the data set that the job reads, each once."""
+
+    def weight_files(self, hyperparameters: BaseModel) -> Mapping[str, str]:
+        """Return the files that the job begins with: name of the hyperparameter to file."""
+
+    def bad_annotations(self, hyperparameters: BaseModel) -> Literal["stop", "skip"]:
+        """Return `stop` or `skip`: what to do with annotations that cannot be trained on."""
+
+    def learning_rates(self, hyperparameters: BaseModel, *, world_size: int) -> LearningRates:
+        """Return the course of the learning rate for so many processes."""
+
+
+class RunsHere(Algorithm, Protocol):
+    """An algorithm that platform `local` can start."""
 
     def command(self, *, data: str, log_dir: str, hyperparameters: str, resume: bool) -> list[str]:
         """Return the arguments after the interpreter that start one training process.
@@ -31,15 +62,6 @@ class Algorithm(Protocol):
             hyperparameters: JSON file with the resolved hyperparameters.
             resume: Go on from the newest checkpoint in the log channel.
         """
-
-    def splits(self, hyperparameters: BaseModel) -> Sequence[str]:
-        """Return the splits of the data set that the job reads, each once."""
-
-    def weight_files(self, hyperparameters: BaseModel) -> Mapping[str, str]:
-        """Return the files that the job begins with: name of the hyperparameter to file."""
-
-    def bad_annotations(self, hyperparameters: BaseModel) -> Literal["stop", "skip"]:
-        """Return `stop` or `skip`: what to do with annotations that cannot be trained on."""
 
 
 def load(name: str) -> Algorithm:

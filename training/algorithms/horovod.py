@@ -7,9 +7,26 @@ from typing import Literal
 
 from pydantic import BaseModel
 
+from training.algorithms.learning_rates import LearningRates, RateChange
+from training.algorithms.metric import Metric, metric
+from training.algorithms.reference_metrics import REFERENCE_METRICS
 from training.maskrcnn.hyperparameters import Hyperparameters
+from training.maskrcnn.schedule import Schedule, make_schedule
 
 HYPERPARAMETERS = Hyperparameters
+REPOSITORY = "horovod_repository_uri"
+DEFAULT_INSTANCES = ("p4d.24xlarge", 4)
+METRICS: tuple[Metric, ...] = (
+    *REFERENCE_METRICS,
+    metric("rpn_losses/label_loss"),
+    metric("rpn_losses/box_loss"),
+    metric("total_loss"),
+    metric("learning_rate"),
+    metric("images_per_second"),
+    metric("evaluation_s"),
+    metric("data_wait_share"),
+    metric("memory_mib"),
+)
 
 
 def command(*, data: str, log_dir: str, hyperparameters: str, resume: bool) -> list[str]:
@@ -44,6 +61,71 @@ def weight_files(hyperparameters: BaseModel) -> Mapping[str, str]:
 def bad_annotations(hyperparameters: BaseModel) -> Literal["stop", "skip"]:
     """See `training.algorithms.Algorithm`."""
     return _own(hyperparameters).bad_annotations
+
+
+def learning_rates(hyperparameters: BaseModel, *, world_size: int) -> LearningRates:
+    """See `training.algorithms.Algorithm`; the trainer's own schedule."""
+    own = _own(hyperparameters)
+    if own.images_per_epoch is not None:
+        return _in_steps_and_epochs(own, world_size, own.images_per_epoch)
+    if own.lr_schedule is not None:
+        return _in_steps(own, world_size)
+    return _in_epochs(own, world_size)
+
+
+def _in_steps_and_epochs(own: Hyperparameters, world_size: int, images: int) -> LearningRates:
+    schedule = make_schedule(own, world_size=world_size, images_per_epoch=images)
+    return _describe(
+        schedule,
+        total_steps=schedule.total_steps,
+        drops=[
+            RateChange(step, schedule.epoch_at(step), schedule.learning_rate * multiple)
+            for step, multiple in schedule.drops
+        ],
+    )
+
+
+def _in_steps(own: Hyperparameters, world_size: int) -> LearningRates:
+    """`lr_schedule` counts pictures, whatever an epoch is."""
+    schedule = make_schedule(own, world_size=world_size, images_per_epoch=1)
+    return _describe(
+        schedule,
+        total_steps=schedule.total_steps,
+        drops=[
+            RateChange(step, None, schedule.learning_rate * multiple)
+            for step, multiple in schedule.drops
+        ],
+    )
+
+
+def _in_epochs(own: Hyperparameters, world_size: int) -> LearningRates:
+    """`lr_epoch_schedule` counts passes over data whose length is not known here."""
+    schedule = make_schedule(own, world_size=world_size, images_per_epoch=1)
+    assert own.lr_epoch_schedule is not None
+    return _describe(
+        schedule,
+        total_steps=None,
+        drops=[
+            RateChange(None, float(epoch), schedule.learning_rate * multiple)
+            for epoch, multiple in own.lr_epoch_schedule
+            if multiple is not None
+        ],
+    )
+
+
+def _describe(
+    schedule: Schedule, *, total_steps: int | None, drops: Sequence[RateChange]
+) -> LearningRates:
+    return LearningRates(
+        definition=(
+            "base_learning_rate is for reference_batch_size pictures and grows with the pictures "
+            "in a step of all GPUs; the rate falls after the same pictures whatever their number is"
+        ),
+        global_batch_size=schedule.global_batch_size,
+        warmup_steps=schedule.warmup_steps,
+        total_steps=total_steps,
+        changes=(RateChange(0, 0.0, schedule.learning_rate), *drops),
+    )
 
 
 def _own(hyperparameters: BaseModel) -> Hyperparameters:

@@ -7,127 +7,37 @@ torch nor anything slow. Values come as YAML or JSON has them, or as plain strin
 
 from __future__ import annotations
 
-import ast
-import json
 from collections.abc import Mapping
-from itertools import pairwise
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import (
-    AfterValidator,
-    BaseModel,
-    BeforeValidator,
-    ConfigDict,
-    Field,
-    ValidationError,
-    model_validator,
-)
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from training.errors import UsageError
+from training.hyperparameter_types import (
+    TEXT,
+    WORD,
+    Channels,
+    Count,
+    Counts,
+    Float,
+    Floats,
+    Fraction,
+    Int,
+    LrEpochSchedule,
+    LrSchedule,
+    Names,
+    Norm,
+    OptionalCount,
+    OptionalLayers,
+    OptionalLimit,
+    OptionalWord,
+    only_true,
+    read_text,
+)
 from training.validation import explain
 
 DEFAULT_LR_EPOCH_SCHEDULE = ((16, 0.1), (20, 0.01), (24, None))
 """The reference's 24 epochs of COCO."""
-
-
-def _read_text(value: Any) -> Any:
-    """Turn a string into the value that it spells in JSON or Python; leave other things alone."""
-    if not isinstance(value, str):
-        return value
-    text = value.strip()
-    for read in (json.loads, ast.literal_eval):
-        try:
-            return read(text)
-        except (ValueError, SyntaxError, MemoryError, RecursionError):
-            continue
-    return text
-
-
-def _read_word(value: Any) -> Any:
-    """Undo JSON quoting; a word that looks like another type stays a word."""
-    if not isinstance(value, str):
-        return value
-    text = value.strip()
-    return _read_text(text) if text[:1] in {'"', "'"} else text
-
-
-def _read_optional_word(value: Any) -> Any:
-    word = _read_word(value)
-    return None if word in ("None", "null", "") else word
-
-
-def _read_norm(value: Any) -> Any:
-    """YAML's null means the choice that is spelled `None`."""
-    word = _read_word(value)
-    return "None" if word is None else word
-
-
-def _read_names(value: Any) -> Any:
-    """Read `a`, `a,b`, `["a", "b"]` or a list as a list of names."""
-    value = _read_text(value)
-    return [name.strip() for name in value.split(",")] if isinstance(value, str) else value
-
-
-def _read_list(value: Any) -> Any:
-    """Read a list; one number stands for a list of one."""
-    value = _read_text(value)
-    return [value] if isinstance(value, int | float) else value
-
-
-def _only_true(meaning: str) -> BeforeValidator:
-    def check(value: Any) -> Any:
-        value = _read_text(value)
-        if value is not True:
-            raise ValueError(f"only True is allowed: {meaning}")
-        return value
-
-    return BeforeValidator(check)
-
-
-def _check_lr_schedule(steps: tuple[int, ...]) -> tuple[int, ...]:
-    if any(later <= earlier for earlier, later in pairwise(steps)):
-        raise ValueError("the steps must increase, for example [240000, 320000, 360000]")
-    return steps
-
-
-def _check_lr_epoch_schedule(
-    pairs: tuple[tuple[int, float | None], ...],
-) -> tuple[tuple[int, float | None], ...]:
-    example = "for example [(16, 0.1), (20, 0.01), (24, None)]"
-    if any(later[0] <= earlier[0] for earlier, later in pairwise(pairs)):
-        raise ValueError(f"the epochs must increase, {example}")
-    multipliers = [multiplier for _, multiplier in pairs]
-    if multipliers[-1] is not None or None in multipliers[:-1]:
-        raise ValueError(f"the last pair, and only that, has None and ends training, {example}")
-    return pairs
-
-
-TEXT = BeforeValidator(_read_text)
-WORD = BeforeValidator(_read_word)
-
-# Each name below is a type of value; strict, so that True is no 1 and 1.5 no 1.
-Int = Annotated[int, Field(strict=True), TEXT]
-Float = Annotated[float, Field(strict=True, allow_inf_nan=False), TEXT]
-OptionalCount = Annotated[Annotated[int, Field(strict=True, ge=1)] | None, TEXT]
-OptionalLayers = Annotated[Annotated[int, Field(strict=True, ge=0, le=5)] | None, TEXT]
-OptionalLimit = Annotated[
-    Annotated[float, Field(strict=True, gt=0, allow_inf_nan=False)] | None, TEXT
-]
-OptionalWord = Annotated[str | None, BeforeValidator(_read_optional_word)]
-Count = Annotated[Int, Field(ge=1)]
-Channels = Annotated[Int, Field(ge=8, multiple_of=8)]
-Fraction = Annotated[Float, Field(ge=0, le=1)]
-Counts = Annotated[tuple[Count, ...], Field(min_length=1), BeforeValidator(_read_list)]
-Floats = Annotated[tuple[Annotated[Float, Field(gt=0)], ...], BeforeValidator(_read_list)]
-Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]*$")]
-Names = Annotated[tuple[Name, ...], Field(min_length=1), BeforeValidator(_read_names)]
-Multiplier = Annotated[float, Field(strict=True, gt=0, allow_inf_nan=False)]
-LrSchedule = Annotated[tuple[Count, ...], Field(min_length=1), AfterValidator(_check_lr_schedule)]
-LrEpochSchedule = Annotated[
-    tuple[tuple[Count, Multiplier | None], ...],
-    Field(min_length=1),
-    AfterValidator(_check_lr_epoch_schedule),
-]
 
 
 class Hyperparameters(BaseModel):
@@ -142,17 +52,15 @@ class Hyperparameters(BaseModel):
     )
 
     # Model
-    mode_fpn: Annotated[Literal[True], _only_true("the model has a feature pyramid")] = True
+    mode_fpn: Annotated[Literal[True], only_true("the model has a feature pyramid")] = True
     """A feature pyramid (FPN) on the backbone. Only True."""
-    mode_mask: Annotated[Literal[True], _only_true("the model predicts masks")] = True
+    mode_mask: Annotated[Literal[True], only_true("the model predicts masks")] = True
     """Predict masks as well as boxes. Only True."""
     resnet_arch: Annotated[Literal["resnet18", "resnet50", "resnet101", "mobilenet"], WORD] = (
         "resnet50"
     )
     """The backbone. `mobilenet` is MobileNetV3-Small, for trials on a CPU."""
-    batch_norm: Annotated[
-        Literal["FreezeBN", "SyncBN", "GN", "None"], BeforeValidator(_read_norm)
-    ] = "FreezeBN"
+    batch_norm: Norm = "FreezeBN"
     """FreezeBN: constants from `backbone_weights`. SyncBN: statistics over the pictures of all
     ranks. GN: group norm, in pyramid and mask head too. None: batch norm over each rank's own
     pictures."""
@@ -279,7 +187,7 @@ class Hyperparameters(BaseModel):
         if not isinstance(values, Mapping):
             return values
         schedules = ("lr_schedule", "lr_epoch_schedule")
-        if any(_read_text(values.get(name)) is not None for name in schedules):
+        if any(read_text(values.get(name)) is not None for name in schedules):
             return values
         return {**values, "lr_epoch_schedule": DEFAULT_LR_EPOCH_SCHEDULE}
 

@@ -1,0 +1,130 @@
+"""What a SageMaker job costs, worked out from the requests that would be sent."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+from training.platforms.api import Cost
+from training.prices.price_list import MAX_AGE_DAYS, SAGEMAKER_TRAINING
+from training.prices.table import Price, Unknown, find_price
+
+HOUR_S = 3600
+
+_AFTER_THE_LIMIT = "what is billed after limits.max_run_s, to stop and to upload"
+
+
+@dataclass(frozen=True)
+class _Instances:
+    """What a training job runs on, and for how long at most."""
+
+    type: str
+    count: int
+    seconds: int
+    """Of each instance. SageMaker bills the time of the job times the number of instances; where it
+    tries a failed job again, the limit is for all attempts together. See BillableTimeInSeconds of
+    https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_DescribeTrainingJob.html and
+    https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_StoppingCondition.html
+    """
+
+    def hours(self) -> float:
+        """Return the hours of all instances together."""
+        return self.count * self.seconds / HOUR_S
+
+
+def sagemaker_cost(
+    body: Mapping[str, Any],
+    before: Iterable[Mapping[str, Any]] = (),
+    *,
+    region: str,
+    today: date,
+    cache: Path,
+) -> Cost:
+    """Return what a training job costs, and the jobs that prepare it; unknown is None, never 0.
+
+    The maximum is the price on demand for as long as the job may run. Where it runs on spot
+    capacity it costs less, by how much is known only afterwards.
+
+    Args:
+        body: Of CreateTrainingJob.
+        before: Other requests that are sent first; those that start no instances cost nothing.
+        region: Where they are sent.
+        today: Tells how old the prices are.
+        cache: Where fetched prices are (`training.prices.cache.price_cache`).
+    """
+    config = body["ResourceConfig"]
+    if plan := config.get("TrainingPlanArn"):
+        return _unknown(f"the capacity of {plan} is paid for with the training plan")
+    job = _instances(body)
+    price = find_price(SAGEMAKER_TRAINING, region, job.type, cache=cache)
+    if isinstance(price, Unknown):
+        return _unknown(f"{price.why}; the job takes {job.count}")
+    said, maximum = [_said(price, job)], price.usd_per_hour * job.hours()
+    if keep_alive_s := config.get("KeepAlivePeriodInSeconds", 0):
+        said.append(f"with {keep_alive_s} s of warm pool afterwards, at the same price")
+        maximum += price.usd_per_hour * job.count * keep_alive_s / HOUR_S
+    if body.get("EnableManagedSpotTraining"):
+        said.append("spot costs less, by how much is known only afterwards")
+    for request in before:
+        if "ResourceConfig" in request:
+            usd, words = _preparation(_instances(request), region=region, cache=cache)
+            maximum += usd
+            said.append(words)
+    age = price.of.age_days(today)
+    if age > MAX_AGE_DAYS:
+        said.append(f"that price is {age} days old: {refresh_command(region)} fetches today's")
+    return Cost(
+        per_hour=round(price.usd_per_hour * job.count, 6),
+        maximum=_cents_up(maximum),
+        assumptions=(*said, f"left out: {_left_out(config)}"),
+        price_age_days=age,
+    )
+
+
+def refresh_command(region: str) -> str:
+    return f"`python -m training.prices refresh --region {region}`"
+
+
+def _instances(body: Mapping[str, Any]) -> _Instances:
+    config = body["ResourceConfig"]
+    return _Instances(
+        type=config["InstanceType"],
+        count=config["InstanceCount"],
+        seconds=body["StoppingCondition"]["MaxRuntimeInSeconds"],
+    )
+
+
+def _said(price: Price, job: _Instances) -> str:
+    return (
+        f"{job.count} {job.type} at {price.usd_per_hour:.10g} USD an hour each, on demand in "
+        f"{price.of.region}, AWS's list price of {price.of.as_of}"
+    )
+
+
+def _preparation(job: _Instances, *, region: str, cache: Path) -> tuple[float, str]:
+    """Return what a job before costs at most, in USD, and how that is said."""
+    price = find_price(SAGEMAKER_TRAINING, region, job.type, cache=cache)
+    what = f"at most {job.seconds} s of {job.type} for the log folder"
+    if isinstance(price, Unknown):
+        return 0.0, f"{what} left out: its price is not known"
+    usd = price.usd_per_hour * job.hours()
+    return usd, f"with {what}, {usd:.2f} USD"
+
+
+def _left_out(config: Mapping[str, Any]) -> str:
+    disk = config.get("VolumeSizeInGB")
+    volumes = f"{disk} GB of EBS for each instance, " if disk else ""
+    return f"{volumes}S3, EFS or FSx, NAT and data transfer, {_AFTER_THE_LIMIT}, taxes, discounts"
+
+
+def _cents_up(usd: float) -> float:
+    """Return the next whole cent: a maximum holds, and what is paid for is never 0."""
+    return math.ceil(round(usd * 100, 6)) / 100
+
+
+def _unknown(why: str) -> Cost:
+    return Cost(per_hour=None, maximum=None, assumptions=(why,))

@@ -14,6 +14,7 @@ from moto.cloudformation import urls as cloudformation_urls
 from moto.cloudformation.models import cloudformation_backends
 from moto.ec2 import urls as ec2_urls
 from moto.ec2.models import ec2_backends
+from moto.ecr.models import ecr_backends
 from moto.efs import urls as efs_urls
 from moto.efs.models import efs_backends
 from moto.fsx import urls as fsx_urls
@@ -28,6 +29,7 @@ from localaws import bucket_policies, file_systems
 from localaws.cloudformation import aws, resources
 from localaws.cloudformation.backend import StackBackend
 from localaws.cloudformation.responses import StackResponse
+from localaws.container_registry import RegistryBackend
 from localaws.elastic_file_systems import (
     PROTECTION_PATH,
     ElasticFileSystemBackend,
@@ -38,7 +40,7 @@ from localaws.fsx.backend import LustreBackend
 from localaws.fsx.responses import LustreResponse
 from localaws.log_groups import LogGroupResponse
 from localaws.sagemaker.backend import SageMakerBackend
-from localaws.sagemaker.responses import NotebookResponse
+from localaws.sagemaker.responses import SageMakerOperations
 from localaws.vpc_endpoints import EndpointBackend, EndpointResponse
 
 
@@ -55,6 +57,7 @@ def install(endpoint: str, file_systems_root: Path) -> DomainDispatcherApplicati
     cloudformation_backends.backend = StackBackend
     cloudformation_urls.url_paths["{0}/$"] = StackResponse.dispatch
     ec2_backends.backend = EndpointBackend
+    ecr_backends.backend = RegistryBackend
     efs_backends.backend = ElasticFileSystemBackend
     fsx_backends.backend = LustreBackend
     s3_backends.backend = FollowedS3Backend
@@ -71,6 +74,6 @@ def install(endpoint: str, file_systems_root: Path) -> DomainDispatcherApplicati
     )
     fsx_urls.url_paths["{0}/$"] = LustreResponse.dispatch
     logs_urls.url_paths["{0}/$"] = LogGroupResponse.dispatch
-    sagemaker_urls.url_paths["{0}/$"] = NotebookResponse.dispatch
+    sagemaker_urls.url_paths["{0}/$"] = SageMakerOperations.dispatch
     parsing.get_model_map().update(resources.by_type())
     return DomainDispatcherApplication(create_backend_app)

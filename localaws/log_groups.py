@@ -1,14 +1,19 @@
-"""CloudWatch Logs: the key of a log group that is there already, which moto cannot change."""
+"""CloudWatch Logs: the key of a log group that is there already, and the lines of training jobs."""
 
 from __future__ import annotations
+
+from typing import cast
 
 from moto.logs.exceptions import ResourceNotFoundException
 from moto.logs.models import LogGroup
 from moto.logs.responses import LogsResponse
+from moto.sagemaker.models import sagemaker_backends
+
+from localaws.sagemaker.backend import SageMakerBackend
 
 
 class LogGroupResponse(LogsResponse):
-    """Logs' operations, with two more."""
+    """Logs' operations, with two more; those that read find what training jobs have written."""
 
     def _log_group(self) -> LogGroup:
         name = self._get_param("logGroupName")
@@ -23,3 +28,19 @@ class LogGroupResponse(LogsResponse):
     def disassociate_kms_key(self) -> str:
         self._log_group().kms_key_id = None
         return ""
+
+    def describe_log_streams(self) -> str:
+        self._take_lines_of_jobs()
+        return super().describe_log_streams()
+
+    def get_log_events(self) -> str:
+        self._take_lines_of_jobs()
+        return super().get_log_events()
+
+    def filter_log_events(self) -> str:
+        self._take_lines_of_jobs()
+        return super().filter_log_events()
+
+    def _take_lines_of_jobs(self) -> None:
+        sagemaker = sagemaker_backends[self.current_account][self.region]
+        cast(SageMakerBackend, sagemaker).keep_lines_of_jobs()

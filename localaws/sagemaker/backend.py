@@ -1,12 +1,14 @@
-"""SageMaker's state in one region, with notebooks of our own."""
+"""SageMaker's state in one region, with notebooks and training jobs of our own."""
 
 from __future__ import annotations
 
+import threading
 from types import ModuleType
 from typing import Any
 
+from moto.logs.models import logs_backends
 from moto.sagemaker import urls
-from moto.sagemaker.exceptions import ValidationError
+from moto.sagemaker.exceptions import ResourceInUseException, ValidationError
 from moto.sagemaker.models import SageMakerModelBackend
 from moto.sagemaker.utils import arn_formatter
 
@@ -14,13 +16,20 @@ from localaws.sagemaker.code_repository import CodeRepository
 from localaws.sagemaker.dependencies import Dependencies
 from localaws.sagemaker.lifecycle import LifecycleConfig
 from localaws.sagemaker.notebook import NotebookInstance
+from localaws.sagemaker.training_job import TrainingJob
+
+TRAINING_LOGS = "/aws/sagemaker/TrainingJobs"
+
+_WRITING = threading.Lock()
+"""Requests are answered side by side, and a line is written once."""
 
 Tags = list[dict[str, str]]
 
 
 class SageMakerBackend(SageMakerModelBackend):
-    """moto's, with notebook instances, lifecycle configurations and Git repositories replaced."""
+    """moto's, with training jobs, notebook instances and what belongs to those replaced."""
 
+    training_jobs: dict[str, Any]
     notebook_instances: dict[str, Any]
     notebook_instance_lifecycle_configurations: dict[str, Any]
 
@@ -122,6 +131,50 @@ class SageMakerBackend(SageMakerModelBackend):
         if name not in self.code_repositories:
             raise ValidationError(message=f'Cannot find CodeRepository "{name}"')
         return self.code_repositories[name]
+
+    def make_training_job(self, request: dict[str, Any]) -> TrainingJob:
+        """Make a training job; it begins at once, and ends by itself.
+
+        Raises:
+            ResourceInUseException: The name is taken.
+        """
+        name = request["TrainingJobName"]
+        arn = self._arn("training-job", name)
+        if name in self.training_jobs:
+            # In the words of the service:
+            # https://github.com/SuperCowPowers/workbench/issues/384
+            raise ResourceInUseException(
+                message="Training job names must be unique within an AWS account and region, and a "
+                f"training job with this name already exists ({arn})"
+            )
+        self.training_jobs[name] = TrainingJob(name, arn, request)
+        return self.training_job(name)
+
+    def training_job(self, name: str) -> TrainingJob:
+        """Return a training job.
+
+        Raises:
+            ValidationError: There is none of this name.
+        """
+        found = self.training_jobs.get(name)
+        if found is None:
+            # In the words of the service: https://github.com/aws/aws-sdk/issues/165
+            raise ValidationError(message="Requested resource not found.")
+        assert isinstance(found, TrainingJob)
+        return found
+
+    def keep_lines_of_jobs(self) -> None:
+        """Give CloudWatch what training jobs have written by now."""
+        logs = logs_backends[self.account_id][self.region_name]
+        with _WRITING:
+            for job in self.training_jobs.values():
+                lines = list(job.lines())
+                for line in lines[job.lines_kept :]:
+                    logs.ensure_log_group(TRAINING_LOGS)
+                    logs.ensure_log_stream(TRAINING_LOGS, line.stream)
+                    event = {"timestamp": int(line.time_s * 1000), "message": line.text}
+                    logs.put_log_events(TRAINING_LOGS, line.stream, [event])
+                job.lines_kept = len(lines)
 
     def _get_resource_from_arn(self, arn: str) -> Any:
         kind, _, name = arn.rsplit(":", maxsplit=1)[-1].partition("/")

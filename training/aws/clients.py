@@ -9,11 +9,14 @@ from typing import TYPE_CHECKING, Any
 from training.aws.client import new_client
 from training.aws.cloudformation import CloudFormation
 from training.aws.ec2 import Ec2
+from training.aws.ecr import Ecr
 from training.aws.efs import Efs
 from training.aws.fsx import Fsx
 from training.aws.iam import Iam
 from training.aws.kms import Kms
+from training.aws.logs import Logs
 from training.aws.s3 import S3
+from training.aws.sagemaker import SageMaker
 from training.aws.secrets import Secrets
 from training.aws.service_quotas import ServiceQuotas
 from training.aws.ssm import Ssm
@@ -65,6 +68,10 @@ class Clients:
         return Ec2(self.boto("ec2"))
 
     @property
+    def ecr(self) -> Ecr:
+        return Ecr(self.boto("ecr"))
+
+    @property
     def efs(self) -> Efs:
         return Efs(self.boto("efs"))
 
@@ -81,8 +88,16 @@ class Clients:
         return Kms(self.boto("kms"))
 
     @property
+    def logs(self) -> Logs:
+        return Logs(self.boto("logs"))
+
+    @property
     def s3(self) -> S3:
         return S3(self.boto("s3"))
+
+    @property
+    def sagemaker(self) -> SageMaker:
+        return SageMaker(self.boto("sagemaker"))
 
     @property
     def secrets(self) -> Secrets:

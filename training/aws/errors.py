@@ -39,6 +39,9 @@ _REMEDIES = {
     "TooManyRequests": _SLOWER,
     "RequestLimitExceeded": _SLOWER,
     "SlowDown": _SLOWER,
+    "ResourceLimitExceeded": "Ask for a higher quota (Service Quotas), ask for less, or wait until "
+    "other jobs have ended",
+    "ResourceInUse": "The name is taken: choose another",
     "NotImplemented": "A local AWS has only what this project uses",
 }
 """By error code; some services end it in `Exception`."""
@@ -47,22 +50,54 @@ _REMEDIES = {
 class AwsRefused(AwsError):
     """A service answered a request with an error."""
 
-    def __init__(self, message: str, *, operation: str, code: str, request_id: str) -> None:
+    def __init__(
+        self, message: str, *, operation: str, code: str, request_id: str, status: int = 400
+    ) -> None:
         super().__init__(message)
         self.operation = operation
         self.code = code
         self.request_id = request_id
+        self.status = status
+        """Of HTTP."""
         self.action: str | None = None
         """The IAM action that the request needed, where `training.aws.request` made it."""
+
+    def __str__(self) -> str:
+        """Say which permission is lacking, where the service itself does not: some never do."""
+        message = super().__str__()
+        if self.is_denial and self.action and self.action not in message:
+            return f"{message} ({self.action})"
+        return message
 
     @property
     def is_denial(self) -> bool:
         """Whether the identity lacks a permission."""
         return _remedy(self.code) == _PERMISSION
 
+    @property
+    def is_throttling(self) -> bool:
+        """Whether AWS did nothing, since there were too many requests."""
+        return _remedy(self.code) == _SLOWER
+
+    @property
+    def is_fault(self) -> bool:
+        """Whether the service itself failed, so that it may have done what was asked all the same.
+
+        https://docs.aws.amazon.com/sagemaker/latest/APIReference/CommonErrors.html
+        """
+        return self.status >= 500
+
+    @property
+    def is_about_credentials(self) -> bool:
+        """Whether other credentials than these are needed."""
+        return _remedy(self.code) in (_LOGIN, _KEY)
+
 
 class AwsUnreachable(AwsError):
     """No answer came."""
+
+    may_have_arrived = False
+    """Whether the request was sent, so that what it asks for may have been done."""
 
 
 FOREIGN = "NotAnsweredByAws"
@@ -125,7 +160,13 @@ def refusal(error: ClientError) -> AwsRefused:
     message += f", request {request_id})" if request_id else ")"
     if remedy := _remedy(code):
         message += f". {remedy}"
-    return AwsRefused(message, operation=error.operation_name, code=code, request_id=request_id)
+    return AwsRefused(
+        message,
+        operation=error.operation_name,
+        code=code,
+        request_id=request_id,
+        status=error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 400),
+    )
 
 
 def _remedy(code: str) -> str | None:
@@ -153,8 +194,22 @@ def _no_answer(error: BotoCoreError) -> AwsError:
     if isinstance(error, exceptions.TokenRetrievalError | exceptions.SSOError):
         return NoCredentials(f"{error}. Log in again: aws sso login")
     if isinstance(error, exceptions.ConnectionError | exceptions.HTTPClientError):
-        return _unreachable(error)
+        unreachable = _unreachable(error)
+        unreachable.may_have_arrived = not isinstance(error, _no_connection())
+        return unreachable
     return AwsError(str(error))
+
+
+def _no_connection() -> tuple[type[Exception], ...]:
+    """Return botocore's errors from before a request is sent."""
+    from botocore import exceptions
+
+    return (
+        exceptions.EndpointConnectionError,
+        exceptions.ConnectTimeoutError,
+        exceptions.ProxyConnectionError,
+        exceptions.SSLError,
+    )
 
 
 def _unreachable(error: BotoCoreError) -> AwsUnreachable:

@@ -27,3 +27,16 @@ class Fsx:
     def file_systems(self) -> list[dict[str, Any]]:
         """Return the account's file systems in this region."""
         return ask_all(self._client, "describe_file_systems", "FileSystems")
+
+    def associations(self, file_system_id: str) -> list[dict[str, Any]]:
+        """Return the links of a file system's folders to places in S3."""
+        request: dict[str, Any] = {
+            "Filters": [{"Name": "file-system-id", "Values": [file_system_id]}]
+        }
+        found: list[dict[str, Any]] = []
+        while True:  # botocore knows no paginator for it.
+            answer = ask(self._client, "describe_data_repository_associations", **request)
+            found += answer["Associations"]
+            if not answer.get("NextToken"):
+                return found
+            request["NextToken"] = answer["NextToken"]

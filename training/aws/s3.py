@@ -41,6 +41,17 @@ class S3:
         answer = ask(self._client, "list_objects_v2", Bucket=bucket, Prefix=prefix, MaxKeys=1)
         return bool(answer.get("KeyCount"))
 
+    def has_object(self, bucket: str, key: str) -> bool:
+        """Return whether a bucket has an object of this key."""
+        answer = ask(self._client, "list_objects_v2", Bucket=bucket, Prefix=key, MaxKeys=1)
+        # Keys come in the order of their bytes, so that the shortest with a prefix is the first.
+        return any(found["Key"] == key for found in answer.get("Contents", []))
+
+    def first_keys(self, bucket: str, prefix: str) -> list[str]:
+        """Return the keys that begin with a prefix, the first 1000 of them."""
+        answer = ask(self._client, "list_objects_v2", Bucket=bucket, Prefix=prefix)
+        return [found["Key"] for found in answer.get("Contents", [])]
+
     def is_versioned(self, bucket: str) -> bool:
         """Return whether a bucket keeps old versions."""
         return ask(self._client, "get_bucket_versioning", Bucket=bucket).get("Status") == "Enabled"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 from training.aws.errors import AwsRefused
@@ -39,12 +40,22 @@ class ServiceQuotas:
             service: Service Quotas' own code, such as `sagemaker`.
             name: The whole name, such as `ml.m5.2xlarge for notebook instance usage`.
         """
+        return self.limits_by_name(service, [name]).get(name)
+
+    def limits_by_name(self, service: str, names: Collection[str]) -> dict[str, float]:
+        """Return those of some quotas that there are, by name.
+
+        A service has thousands, which are looked through once, a hundred a request.
+        """
+        found: dict[str, float] = {}
         request = {"ServiceCode": service, "MaxResults": 100}
         while True:
             answer = ask(self._client, "list_service_quotas", **request)
-            for quota in answer["Quotas"]:
-                if quota["QuotaName"] == name:
-                    return float(quota["Value"])
-            if not answer.get("NextToken"):
-                return None
+            found |= {
+                quota["QuotaName"]: float(quota["Value"])
+                for quota in answer["Quotas"]
+                if quota["QuotaName"] in names
+            }
+            if len(found) == len(set(names)) or not answer.get("NextToken"):
+                return found
             request["NextToken"] = answer["NextToken"]

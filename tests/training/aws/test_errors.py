@@ -65,10 +65,66 @@ def test_refusal_keeps_operation_code_request_and_cause() -> None:
         ("AuthorizationHeaderMalformed", "AWS_REGION"),
         ("OptInRequired", "AWS_REGION"),
         ("NotImplemented", "local AWS"),
+        ("ResourceLimitExceeded", "Service Quotas"),
+        ("ResourceInUse", "choose another"),
     ],
 )
 def test_common_refusals_say_what_to_do(code: str, remedy: str) -> None:
     assert remedy in str(refuse(code))
+
+
+def test_a_denial_names_the_action_that_the_service_does_not_name() -> None:
+    for message, said in (
+        ("No.", "use another profile (sagemaker:StopTrainingJob)"),
+        ("Not allowed: sagemaker:StopTrainingJob", "use another profile"),
+    ):
+        error = refuse("AccessDeniedException", message)
+        error.action = "sagemaker:StopTrainingJob"
+        assert str(error).endswith(said)
+
+
+@pytest.mark.parametrize(
+    ("code", "traits"),
+    [
+        ("ThrottlingException", {"is_throttling"}),
+        ("ExpiredTokenException", {"is_about_credentials"}),
+        ("UnrecognizedClientException", {"is_about_credentials"}),
+        ("AccessDenied", {"is_denial"}),
+        ("ValidationException", set()),
+    ],
+)
+def test_what_a_refusal_is_about(code: str, traits: set[str]) -> None:
+    error = refuse(code)
+    every = ("is_throttling", "is_about_credentials", "is_denial", "is_fault")
+    assert {trait for trait in every if getattr(error, trait)} == traits
+
+
+def test_a_fault_of_the_service_is_known_by_its_status() -> None:
+    stubbed = client()
+    with Stubber(stubbed) as stubber:
+        stubber.add_client_error("describe_stacks", "X", "Oops.", http_status_code=503)
+        with pytest.raises(AwsRefused) as raised, translated():
+            stubbed.describe_stacks(StackName="One")
+    assert raised.value.is_fault
+
+
+@pytest.mark.parametrize(
+    ("error", "may_have_arrived"),
+    [
+        (exceptions.EndpointConnectionError(endpoint_url="https://x.example/"), False),
+        (exceptions.ConnectTimeoutError(endpoint_url="https://x.example/"), False),
+        (exceptions.ProxyConnectionError(proxy_url="http://proxy.example"), False),
+        (exceptions.SSLError(endpoint_url="https://x.example/", error="certificate"), False),
+        (exceptions.ReadTimeoutError(endpoint_url="https://x.example/"), True),
+        (exceptions.ConnectionClosedError(endpoint_url="https://x.example/"), True),
+    ],
+)
+def test_whether_a_request_may_have_arrived_is_known(
+    error: Exception, may_have_arrived: bool
+) -> None:
+    with pytest.raises(AwsUnreachable) as raised, translated():
+        raise error
+    assert raised.value.may_have_arrived is may_have_arrived
 
 
 def test_unknown_refusal_is_told_as_it_is() -> None:

@@ -1,0 +1,84 @@
+"""What the commands about jobs need of a platform; one module for each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from importlib import import_module
+from typing import Annotated, Protocol, cast
+
+import typer
+
+from training.errors import UsageError
+from training.jobs.info import JobInfo
+
+_MODULES = {"sagemaker": "training.platforms.sagemaker.control"}
+"""Platform local has no place here: a job there ends with the command that runs it."""
+
+NAMES = tuple(_MODULES)
+
+
+class JobControl(Protocol):
+    """A module that looks after a platform's jobs."""
+
+    def jobs(self, *, limit: int) -> Sequence[JobInfo]:
+        """Return the jobs that were launched with this program, newest first.
+
+        Raises:
+            AwsError: They cannot be asked for.
+        """
+
+    def status(self, name: str) -> JobInfo:
+        """Return how a job is doing.
+
+        Raises:
+            UsageError: There is no such job.
+            AwsError: It cannot be asked for.
+        """
+
+    def show(self, name: str, line: Callable[[str], None]) -> None:
+        """Show the lines that a job has written by now.
+
+        Raises:
+            UsageError: There is no such job.
+            AwsError: They cannot be asked for.
+        """
+
+    def follow(self, name: str, line: Callable[[str], None]) -> None:
+        """Show a job's lines until it has ended, and return where it completed.
+
+        Raises:
+            UsageError: There is no such job.
+            JobFailed, JobCheckpointed, Interrupted: How it ended otherwise.
+            AwsError: They cannot be asked for.
+        """
+
+    def stop(self, name: str) -> JobInfo:
+        """Ask a job to end; return how it is doing. A job that has ended stays as it is.
+
+        Raises:
+            UsageError: There is no such job.
+            AwsError: It cannot be asked to.
+        """
+
+
+PlatformOption = Annotated[
+    str, typer.Option("--platform", help=f"Where the jobs are: {', '.join(NAMES)}.")
+]
+
+JobNameArgument = Annotated[str, typer.Argument(metavar="NAME", help="The job, as `list` has it.")]
+
+
+def load(platform: str) -> JobControl:
+    """Import what looks after a platform's jobs.
+
+    Raises:
+        UsageError: There is no such platform, or it has no such jobs.
+    """
+    if platform == "local":
+        raise UsageError(
+            "--platform local: its jobs end with the command that runs them, and write to their "
+            "log folder"
+        )
+    if platform not in _MODULES:
+        raise UsageError(f"--platform {platform}: is not one of {', '.join(NAMES)}")
+    return cast(JobControl, import_module(_MODULES[platform]))

@@ -1,0 +1,40 @@
+"""`logs`: the lines of all hosts of a job, in the order of time."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from training.cli import Format, FormatOption, print_json, result
+from training.jobs.control import JobNameArgument, PlatformOption, load
+
+
+def logs(
+    name: JobNameArgument,
+    follow: Annotated[
+        bool, typer.Option("--follow", "-f", help="Go on until the job has ended.")
+    ] = False,
+    platform: PlatformOption = "sagemaker",
+    output_format: FormatOption = Format.TEXT,
+) -> None:
+    """Show the lines that a job has written; with -f until it ends, and then how it ended.
+
+    With --format json each line is one JSON string. Exit codes with -f: 0 the job completed, 1 it
+    failed, 4 AWS had no machines or cannot be asked, 75 stopped, and may go on, 130 interrupted:
+    the job itself goes on.
+    """
+    control = load(platform)
+    show = _show_json if output_format is Format.JSON else _show
+    if follow:
+        control.follow(name, show)
+    else:
+        control.show(name, show)
+
+
+def _show(line: str) -> None:
+    result.out(line, highlight=False)
+
+
+def _show_json(line: str) -> None:
+    print_json(line)

@@ -14,7 +14,6 @@ from typing import Annotated, Any, Literal
 from pydantic import (
     AfterValidator,
     BaseModel,
-    ConfigDict,
     Field,
     StringConstraints,
     ValidationError,
@@ -23,6 +22,9 @@ from pydantic import (
 from training import algorithms, platforms
 from training.errors import UsageError
 from training.layout import LOG_ROOT, TRAIN_PATH
+from training.platforms.local_options import LocalOptions
+from training.platforms.sagemaker.options import SageMakerOptions
+from training.spec_part import SpecPart
 from training.validation import explain, unknown_key
 from training.yaml_file import read_yaml
 
@@ -48,22 +50,19 @@ ChannelPath = Annotated[
 """A path below the bucket or the file system's root: no leading slash and no space."""
 
 
-class _Part(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
-
-
-class Instances(_Part):
+class Instances(SpecPart):
     """The machines."""
 
     type: str | None = None
-    """An instance type; None where the platform is this machine."""
-    count: int = Field(default=1, ge=1, le=1000)
-    """How many machines."""
+    """An instance type, with or without SageMaker's `ml.`. None takes the algorithm's default; on
+    platform `local` there is none. `local` on platform `sagemaker`: containers on this machine."""
+    count: int | None = Field(default=None, ge=1, le=1000)
+    """How many machines. None takes the algorithm's default; 1 on platform `local`."""
     processes_per_instance: int | None = Field(default=None, ge=1, le=64)
     """Training processes on each machine; None is one for each GPU, or one where there is none."""
 
 
-class Channels(_Part):
+class Channels(SpecPart):
     """Where the data and the logs are, below the bucket or the file system's root."""
 
     train: ChannelPath = TRAIN_PATH
@@ -72,7 +71,7 @@ class Channels(_Part):
     """Each job makes a new folder `log-…` in it."""
 
 
-class Limits(_Part):
+class Limits(SpecPart):
     """When to stop."""
 
     max_run_s: int = Field(default=400_000, ge=1)
@@ -81,18 +80,16 @@ class Limits(_Part):
     """A job whose maximum cost is higher, or unknown, is not started."""
 
 
-class LocalOptions(_Part):
-    """Settings of the platform `local`."""
+class Spot(SpecPart):
+    """Spare capacity at a lower price, which AWS may take back: the job then goes on later."""
 
-    controller: Literal["gloo", "mpi"] = "gloo"
-    """What Horovod's processes use to find each other."""
-    root: Path = Path("runs")
-    """Folder for logs and copied data where the data source is `s3`."""
-    network_interface: str = Field(default="lo", pattern=r"^[A-Za-z0-9_.:-]{1,15}$")
-    """What the processes talk over; never guessed, so that a bridge cannot be taken."""
+    enabled: bool = False
+    """Whether to run on spot capacity."""
+    max_wait_s: int | None = Field(default=None, ge=1)
+    """Seconds for waiting and running together; None is a day more than `limits.max_run_s`."""
 
 
-class JobSpec(_Part):
+class JobSpec(SpecPart):
     """Everything that a user can say about a job."""
 
     name: JobName | None = None
@@ -108,7 +105,18 @@ class JobSpec(_Part):
     hyperparameters: dict[str, Any] = Field(default_factory=dict)
     """The algorithm's own; see below."""
     limits: Limits = Limits()
+    spot: Spot = Spot()
+    retries: int = Field(default=0, ge=0, le=30)
+    """How often to start again after a failure of AWS's own machines."""
+    image: str | None = None
+    """The container image: `registry/repository:tag` or `…@sha256:…`. None takes the algorithm's
+    repository of RegistryStack, with the tag of the sources in `docker/`."""
+    environment: dict[str, str] = Field(default_factory=dict)
+    """Variables for the training processes, on top of those that the plan sets."""
+    tags: dict[str, str] = Field(default_factory=dict)
+    """Cost allocation tags, besides `Project` and `Job`."""
     local: LocalOptions = LocalOptions()
+    sagemaker: SageMakerOptions = SageMakerOptions()
 
 
 @dataclass(frozen=True)

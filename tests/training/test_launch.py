@@ -219,7 +219,12 @@ def test_a_dry_run_prints_one_object_and_starts_nothing(place: Place) -> None:
     done = place.launch(str(place.write_job()), "--name", "job", "--dry-run", "--format", "json")
     assert done.returncode == 0, done.stderr
     plan = json.loads(done.stdout)
-    assert set(plan) == {"platform", "algorithm", "job_name", "request", "findings", "cost"}
+    assert set(plan) == {
+        *("platform", "algorithm", "job_name", "request", "before", "learning_rates"),
+        *("findings", "cost"),
+    }
+    assert plan["before"] == []
+    assert plan["learning_rates"]["global_batch_size"] == 4
     assert (plan["platform"], plan["algorithm"], plan["job_name"]) == ("local", "horovod", "job")
     assert plan["request"]["argv"][1:3] == ["-np", "2"]
     assert plan["findings"] == []
@@ -330,7 +335,9 @@ BAD_USE: list[tuple[Callable[[Place], None] | None, list[str], str]] = [
     (None, ["--set", "hyperparameters.sede=1"], "did you mean seed?"),
     (None, ["--set", "hyperparameters.seed=one"], "hyperparameters.seed: "),
     (None, ["--set", "hyperparameters.mode_mask=False"], "only True is allowed"),
-    (None, ["--platform", "sagemaker"], "'sagemaker' is not one of 'local'"),
+    (None, ["--platform", "moon"], "'moon' is not one of 'local', 'sagemaker'"),
+    (None, ["--platform", "sagemaker"], "NetworkStack is not there (stacks found: StorageStack)"),
+    (None, ["--algorithm", "tensorpack"], "tensorpack has no schedule in epochs; give lr_schedule"),
     (None, ["--instance-type", "ml.p3.16xlarge"], "platform local runs on this machine"),
     (None, ["--instance-count", "2"], "platform local has one machine"),
     (None, ["--set", "limits"], "expected KEY=VALUE"),
@@ -389,7 +396,9 @@ def test_no_local_aws_is_one_clear_error(tmp_path: Path) -> None:
 def test_neither_help_nor_a_plan_imports_what_is_slow() -> None:
     script = (
         "import sys, training.launch, training.job, training.outputs, training.platforms.local\n"
-        "import training.algorithms.horovod\n"
+        "import training.platforms.sagemaker.platform\n"
+        "from training import algorithms\n"
+        "[algorithms.load(name) for name in algorithms.NAMES]\n"
         "print([m for m in ('boto3', 'botocore', 'torch', 'numpy', 'PIL') if m in sys.modules])"
     )
     done = subprocess.run(

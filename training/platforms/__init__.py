@@ -9,6 +9,7 @@ from training.platforms.api import Platform
 
 _MODULES = {
     "local": "training.platforms.local",
+    "sagemaker": "training.platforms.sagemaker.platform",
 }
 
 NAMES = tuple(_MODULES)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 if TYPE_CHECKING:
+    from training.algorithms.learning_rates import LearningRates
     from training.job import Job
     from training.outputs import Contract, Outputs
     from training.preflight.finding import Finding
@@ -23,6 +25,8 @@ class Cost:
     """For the whole of `limits.max_run_s`."""
     assumptions: tuple[str, ...]
     currency: str = "USD"
+    price_age_days: int | None = None
+    """How old the price was when the plan was made; None where none was looked up."""
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -64,14 +68,34 @@ class Launch:
 
 
 @dataclass(frozen=True, kw_only=True)
+class StepBefore:
+    """Something that `submit` does before it sends the plan's request."""
+
+    what: str
+    """In words."""
+    request: Mapping[str, Any] | None = None
+    """Exactly what would be sent for it, where something is."""
+
+    def to_json(self) -> dict[str, Any]:
+        request = None if self.request is None else dict(self.request)
+        return {"what": self.what, "request": request}
+
+
+@dataclass(frozen=True, kw_only=True)
 class Plan:
-    """A job as one platform would run it. `submit` sends `request` and nothing else."""
+    """A job as one platform would run it. `submit` does `before`, then sends `request`."""
 
     platform: str
     algorithm: str
     job_name: str
     request: Request
     cost: Cost
+    before: tuple[StepBefore, ...] = ()
+    learning_rates: LearningRates | None = None
+
+
+Ending = Literal["completed", "submitted"]
+"""How a launch that met no error leaves a job: done, or on its way."""
 
 
 class Platform(Protocol):
@@ -87,11 +111,19 @@ class Platform(Protocol):
             UsageError: The platform cannot run such a job, or an output is missing.
         """
 
-    def check(self, job: Job, plan: Plan) -> Iterator[Finding]:
-        """Yield what is wrong with a plan, as far as it can be told before anything starts."""
+    def check(self, job: Job, plan: Plan, *, offline: bool) -> Iterator[Finding]:
+        """Yield what is wrong with a plan, as far as it can be told before anything starts.
 
-    def submit(self, job: Job, plan: Plan) -> None:
-        """Run the plan, and return once the job has succeeded.
+        Args:
+            offline: Ask nobody: only what this machine knows.
+        """
+
+    def submit(self, job: Job, plan: Plan, *, wait: bool) -> Ending:
+        """Run the plan.
+
+        Args:
+            wait: Return once the job has succeeded; else once it is on its way. A platform that
+                cannot let go of a job always waits.
 
         Raises:
             PreflightError: A check that needs the copied data found an error.
@@ -101,9 +133,25 @@ class Platform(Protocol):
         """
 
 
+def timestamp(moment: datetime) -> str:
+    """Return a moment as it stands in names."""
+    return moment.strftime("%Y-%m-%d-%H-%M-%S")
+
+
+_MADE_NAME = re.compile(r"mask-rcnn-(?:s3|efs|fsx)-(\d{4}(?:-\d\d){5})")
+
+
 def job_id(job: Job, launch: Launch) -> str:
-    """Return what tells this job from others: its name, or the time of its launch (UTC)."""
-    return job.spec.name or launch.now.strftime("%Y-%m-%d-%H-%M-%S")
+    """Return what tells this job from others: its name, or the time of its launch (UTC).
+
+    A name that `job_name` made gives the time that is in it, so that `--resume --name` finds the
+    folder of a job under the name that its launch has shown.
+    """
+    name = job.spec.name
+    if name is None:
+        return timestamp(launch.now)
+    made = _MADE_NAME.fullmatch(name)
+    return made[1] if made else name
 
 
 def job_name(job: Job, launch: Launch) -> str:

@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from training import algorithms
+from training.algorithms.pairings import check_pairing
 from training.errors import UsageError
 from training.job import Job
 from training.layout import LogChannel, TrainChannel
 from training.outputs import Outputs, StorageOutputs
-from training.platforms.api import Cost, Launch, Plan, job_id, job_name
+from training.platforms.api import Cost, Ending, Launch, Plan, job_id, job_name
 from training.preflight.finding import Finding
 
 READS = (StorageOutputs,)
@@ -56,6 +57,12 @@ class LocalRequest:
 def plan(job: Job, outputs: Outputs, launch: Launch) -> Plan:
     """Plan a job for this machine; see `training.platforms.api.Platform`."""
     _check_instances(job)
+    check_pairing(
+        algorithm=job.spec.algorithm,
+        platform="local",
+        data_source=job.spec.data_source,
+        instance=None,
+    )
     storage = outputs.read(StorageOutputs)
     places = _places(job, storage, launch)
     processes = job.spec.instances.processes_per_instance or max(1, launch.machine.gpus)
@@ -79,11 +86,17 @@ def plan(job: Job, outputs: Outputs, launch: Launch) -> Plan:
         job_name=job_name(job, launch),
         request=request,
         cost=Cost(per_hour=0.0, maximum=0.0, assumptions=("this machine: AWS starts nothing",)),
+        learning_rates=algorithms.load(job.spec.algorithm).learning_rates(
+            job.hyperparameters, world_size=processes
+        ),
     )
 
 
-def check(job: Job, plan: Plan) -> Iterator[Finding]:
-    """Check the machine, the folders and, where it is here already, the data."""
+def check(job: Job, plan: Plan, *, offline: bool) -> Iterator[Finding]:  # noqa: ARG001
+    """Check the machine, the folders and, where it is here already, the data.
+
+    All of it is here, so that nobody is asked in any case.
+    """
     from training.preflight import log_folder, mounted, processes
 
     request = _request(plan)
@@ -120,11 +133,12 @@ def check_data(job: Job, data: Path) -> Iterator[Finding]:
     )
 
 
-def submit(job: Job, plan: Plan) -> None:
+def submit(job: Job, plan: Plan, *, wait: bool) -> Ending:  # noqa: ARG001  (it always waits)
     """Run the plan to its end; see `training.platforms.api.Platform`."""
     from training.platforms.local_run import run
 
     run(job, plan, _request(plan))
+    return "completed"
 
 
 @dataclass(frozen=True)
@@ -170,7 +184,7 @@ def _check_instances(job: Job) -> None:
         raise UsageError(
             f"instances.type: {instances.type}: platform local runs on this machine; leave it out"
         )
-    if instances.count != 1:
+    if instances.count not in (None, 1):
         raise UsageError(
             f"instances.count: {instances.count}: platform local has one machine; for more "
             "processes on it set instances.processes_per_instance"
@@ -179,7 +193,7 @@ def _check_instances(job: Job) -> None:
 
 def _horovodrun(job: Job, places: _Places, processes: int, launch: Launch) -> tuple[str, ...]:
     log = LogChannel(places.log)
-    trainer = algorithms.load(job.spec.algorithm).command(
+    trainer = cast(algorithms.RunsHere, algorithms.load(job.spec.algorithm)).command(
         data=str(places.data),
         log_dir=str(places.log),
         hyperparameters=str(log.hyperparameters),

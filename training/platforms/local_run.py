@@ -31,12 +31,10 @@ from training.errors import (
 from training.job import Job
 from training.layout import LogChannel, TrainChannel
 from training.platforms.api import Plan
+from training.platforms.copied_data import COPY_JOBS, bucket_and_key, copy_data
 from training.platforms.local import LocalRequest, check_data
 from training.preflight.finding import error_lines
 from training.ranklog import RankLogs
-
-COPY_JOBS = 8
-"""Files that are copied at a time."""
 
 GRACE_S = 30
 """Seconds that ranks have to write a checkpoint after SIGTERM."""
@@ -68,41 +66,9 @@ def _bring_data(job: Job, request: LocalRequest) -> None:
     """Copy the data here where it lies on S3, and check it before anything starts."""
     if request.data_copied_from is None:
         return
-    _copy_data(request.data_copied_from, request.data)
+    copy_data(request.data_copied_from, request.data)
     if lines := error_lines(check_data(job, request.data)):
         raise PreflightError("\n".join(["the data cannot be trained on:", *lines]))
-
-
-def _copy_data(address: str, folder: Path) -> None:
-    from training.aws.errors import translated
-    from training.data.aws import make_bulk, make_s3_client
-    from training.data.bucket import Bucket
-    from training.data.folder import Folder
-    from training.data.paths import require_tree
-    from training.data.progress_display import show_progress
-    from training.data.stage import Manner, stage
-
-    client = make_s3_client(connections=COPY_JOBS)
-    source = Bucket(client, *_bucket_and_key(address))
-    with translated():
-        files = source.files()
-        if not files:
-            raise PreflightError(
-                f"{address}: there is no data. Stage it: python -m training.data stage DIR --to s3 "
-                f"--path {_bucket_and_key(address)[1]}"
-            )
-        require_tree(set(files), source.name)
-        total_bytes = sum(state.size for state in files.values())
-        with show_progress(f"Copying {address}", total_bytes, "bytes") as progress:
-            manner = Manner(
-                jobs=COPY_JOBS, bulk=make_bulk(client), progress=progress, tell=console.print
-            )
-            stage(source, Folder(folder), files, manner)
-
-
-def _bucket_and_key(address: str) -> tuple[str, str]:
-    bucket, _, key = address.removeprefix("s3://").partition("/")
-    return bucket, key
 
 
 @contextmanager
@@ -280,7 +246,7 @@ def _keep_model(log: LogChannel, request: LocalRequest) -> None:
         with translated():
             make_s3_client(connections=COPY_JOBS).upload_file(
                 str(log.model),
-                *_bucket_and_key(request.model_copied_to),
+                *bucket_and_key(request.model_copied_to),
                 ExtraArgs={"ChecksumAlgorithm": "SHA256"},
             )
     except AwsError as error:

@@ -113,7 +113,7 @@ def test_a_mounted_file_system_is_used_in_place(
 def test_a_file_system_that_is_not_mounted_is_a_finding_not_a_crash(tmp_path: Path) -> None:
     job = read_job(None, {"data_source": "efs"})
     planned = local.plan(job, OUTPUTS, launch_on(tmp_path))
-    findings = list(local.check(job, planned))
+    findings = list(local.check(job, planned, offline=True))
     # /venv/bin/horovodrun of this plan is made up.
     assert [finding.code for finding in findings] == ["horovod-missing", "file-system-not-mounted"]
     assert "fs-0ef5 is not mounted on this machine" in findings[1].message
@@ -161,7 +161,7 @@ def test_the_plan_is_the_same_each_time_and_plain_json(tmp_path: Path) -> None:
 
 def test_planning_touches_nothing(tmp_path: Path) -> None:
     job = read_job(None, {})
-    list(local.check(job, local.plan(job, OUTPUTS, launch_on(tmp_path))))
+    list(local.check(job, local.plan(job, OUTPUTS, launch_on(tmp_path)), offline=True))
     assert list(tmp_path.iterdir()) == []
 
 
@@ -177,6 +177,31 @@ def test_machines_that_this_platform_has_not_are_refused(
 ) -> None:
     with pytest.raises(UsageError, match=message):
         plan(launch_on(tmp_path), **overrides)
+
+
+@pytest.mark.parametrize("algorithm", ["tensorpack", "aws-samples", "tf2-smddp"])
+def test_an_algorithm_that_cannot_run_here_is_refused_with_where_it_can(
+    tmp_path: Path, algorithm: str
+) -> None:
+    with pytest.raises(UsageError) as raised:
+        plan(launch_on(tmp_path), algorithm=algorithm)
+    message = str(raised.value)
+    assert f"platform local: algorithm {algorithm} does not run there" in message
+    assert "sagemaker" in message
+    assert message.endswith("on local run horovod")
+
+
+def test_the_learning_rate_is_worked_out_for_all_processes(tmp_path: Path) -> None:
+    planned = plan(launch_on(tmp_path), **{"instances.processes_per_instance": 2})
+    assert planned.learning_rates is not None
+    assert planned.learning_rates.global_batch_size == 8
+
+
+def test_a_job_goes_on_under_the_name_that_its_launch_has_shown(tmp_path: Path) -> None:
+    first = plan(launch_on(tmp_path))
+    second = plan(launch_on(tmp_path, resume=True), name=first.job_name)
+    assert request(second).log == request(first).log == tmp_path / "runs/log-2026-01-02-03-04-05"
+    assert second.job_name == first.job_name
 
 
 def test_a_gpu_gets_a_process_and_horovods_own_cycle(tmp_path: Path) -> None:

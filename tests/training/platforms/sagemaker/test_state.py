@@ -1,0 +1,96 @@
+"""What a description of a job says."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+import botocore.session
+import pytest
+
+from tests.training.platforms.sagemaker.fake_aws import description
+from training.platforms.sagemaker.state import JobState, read_state
+
+NOW = datetime(2026, 1, 2, tzinfo=UTC)
+
+
+def state(status: str = "InProgress", **more: Any) -> JobState:
+    return read_state({"TrainingJobName": "j", **description(status, "Training", **more)})
+
+
+def test_every_status_of_the_service_is_known() -> None:
+    model = botocore.session.get_session().get_service_model("sagemaker")
+    known = {name: state(name).status for name in model.shape_for("TrainingJobStatus").enum}
+    assert known == {
+        "InProgress": "running",
+        "Stopping": "stopping",
+        "Completed": "completed",
+        "Failed": "failed",
+        "Stopped": "stopped",
+        "Deleting": "stopped",
+    }
+
+
+@pytest.mark.parametrize(
+    ("status", "has_ended"),
+    [
+        ("InProgress", False),
+        ("Stopping", False),
+        ("Completed", True),
+        ("Failed", True),
+        ("Stopped", True),
+    ],
+)
+def test_only_some_are_ends(status: str, has_ended: bool) -> None:
+    found = state(status, LastModifiedTime=NOW)
+    assert (found.has_ended, found.ended) == (has_ended, NOW if has_ended else None)
+
+
+@pytest.mark.parametrize(
+    ("times", "said"),
+    [
+        ({}, None),
+        ({"BillableTimeInSeconds": 3600}, "billed: 3,600 s x 4 x ml.p3.16xlarge"),
+        (
+            {
+                "BillableTimeInSeconds": 100,
+                "TrainingTimeInSeconds": 500,
+                "EnableManagedSpotTraining": True,
+            },
+            # The example of the API's reference.
+            "billed: 100 s x 4 x ml.p3.16xlarge (spot saved 80%)",
+        ),
+    ],
+)
+def test_billing_is_the_time_of_each_instance(times: dict[str, Any], said: str | None) -> None:
+    assert state("Completed", hosts=4, **times).billing() == said
+
+
+def channel(path: str) -> dict[str, Any]:
+    return {"DataSource": {"FileSystemDataSource": {"DirectoryPath": path}}}
+
+
+S3 = {"S3Uri": "s3://bucket/a/log-run-7"}
+
+
+@pytest.mark.parametrize(
+    ("more", "run_name", "checkpoints"),
+    [
+        ({"CheckpointConfig": S3}, "run-7", "s3://bucket/a/log-run-7"),
+        ({"InputDataConfig": [channel("/in/train"), channel("/out/log-run-8")]}, "run-8", None),
+        # With spot capacity there is a place on S3 too, and nothing in it.
+        ({"InputDataConfig": [channel("/m/out/log-run-8")], "CheckpointConfig": S3}, "run-8", None),
+        ({}, None, None),
+    ],
+)
+def test_the_log_folder_names_the_run(
+    more: dict[str, Any], run_name: str | None, checkpoints: str | None
+) -> None:
+    found = state(**more)
+    assert (found.run_name, found.checkpoints) == (run_name, checkpoints)
+
+
+def test_the_model_is_there_once_the_job_has_completed() -> None:
+    artifacts = {"ModelArtifacts": {"S3ModelArtifacts": "s3://b/model.tar.gz"}}
+    assert state("InProgress", **artifacts).model is None
+    assert state("Completed", **artifacts).model == "s3://b/model.tar.gz"

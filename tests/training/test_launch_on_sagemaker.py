@@ -1,0 +1,153 @@
+"""`python -m training.launch --platform sagemaker` as its users meet it, on local AWS."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import pytest
+
+from tests.conftest import ROOT, LocalAws
+from tests.training.platforms.sagemaker.planning import STACKS
+
+REGION = "us-east-1"
+MANIFEST = {
+    "schemaVersion": 2,
+    "mediaType": "application/vnd.oci.image.manifest.v1+json",
+    "config": {"mediaType": "a", "size": 1, "digest": f"sha256:{'0' * 64}"},
+    "layers": [],
+}
+
+
+@dataclass(frozen=True)
+class Cloud:
+    """What the stacks would have made, and a data set on S3."""
+
+    aws: LocalAws
+    outputs_file: Path
+    image: str
+
+    def launch(self, *arguments: str, exit_code: int = 0) -> subprocess.CompletedProcess[str]:
+        done = subprocess.run(
+            [
+                *(sys.executable, "-m", "training.launch", "--platform", "sagemaker"),
+                *("--instance-type", "g5.xlarge", "--outputs-file", str(self.outputs_file)),
+                *("--set", f"image={self.image}", "--set", "tags={localaws:seconds: '1'}"),
+                *arguments,
+            ],
+            env=self.aws.process_env() | {"AWS_REGION": REGION, "AWS_DEFAULT_REGION": REGION},
+            cwd=ROOT,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+        )
+        assert done.returncode == exit_code, done.stderr
+        assert "Traceback" not in done.stderr
+        return done
+
+    def jobs(self) -> list[str]:
+        found = self.aws.client("sagemaker").list_training_jobs(MaxResults=100)
+        return [each["TrainingJobName"] for each in found["TrainingJobSummaries"]]
+
+
+@pytest.fixture(scope="module")
+def cloud(local_aws: LocalAws, tmp_path_factory: pytest.TempPathFactory) -> Cloud:
+    mark = uuid4().hex[:8]
+    ec2, s3, ecr = (local_aws.client(name) for name in ("ec2", "s3", "ecr"))
+    vpc = ec2.create_vpc(CidrBlock="10.7.0.0/16")["Vpc"]["VpcId"]
+    zones = [f"{REGION}{letter}" for letter in "abc"]
+    subnets = [
+        ec2.create_subnet(VpcId=vpc, CidrBlock=f"10.7.{number}.0/24", AvailabilityZone=zone)
+        for number, zone in enumerate(zones)
+    ]
+    group = ec2.create_security_group(GroupName=f"jobs-{mark}", Description="-", VpcId=vpc)
+    every = {"IpProtocol": "-1", "UserIdGroupPairs": [{"GroupId": group["GroupId"]}]}
+    ec2.authorize_security_group_ingress(GroupId=group["GroupId"], IpPermissions=[every])
+    key = local_aws.client("kms").create_key()["KeyMetadata"]["Arn"]
+    role = local_aws.client("iam").create_role(
+        RoleName=f"jobs-{mark}", AssumeRolePolicyDocument="{}"
+    )
+    bucket = f"launch-{mark}"
+    s3.create_bucket(Bucket=bucket)
+    for name in (
+        "train2017/1.jpg",
+        "val2017/2.jpg",
+        "annotations/instances_train2017.json",
+        "annotations/instances_val2017.json",
+    ):
+        s3.put_object(Bucket=bucket, Key=f"mask-rcnn/sagemaker/input/train/{name}", Body=b"{}")
+    repository = ecr.create_repository(repositoryName=f"horovod-{mark}")["repository"]
+    ecr.put_image(
+        repositoryName=repository["repositoryName"],
+        imageManifest=json.dumps(MANIFEST),
+        imageTag="1",
+    )
+    stacks: dict[str, dict[str, str]] = {name: dict(stack) for name, stack in STACKS.items()}
+    stacks["NetworkStack"] |= {
+        "VpcId": vpc,
+        "PrivateSubnetIds": ",".join(each["Subnet"]["SubnetId"] for each in subnets),
+        "AvailabilityZones": ",".join(zones),
+        "TrainingSecurityGroupId": group["GroupId"],
+    }
+    stacks["StorageStack"] |= {
+        "BucketName": bucket,
+        "EncryptionKeyArn": key,
+        "TrainingRoleArn": role["Role"]["Arn"],
+    }
+    path = tmp_path_factory.mktemp("launch") / "outputs.json"
+    path.write_text(json.dumps(stacks))
+    return Cloud(local_aws, path, f"{repository['repositoryUri']}:1")
+
+
+def new_name() -> str:
+    return f"launch-{uuid4().hex[:8]}"
+
+
+def test_a_job_is_launched_and_followed_to_its_end(cloud: Cloud) -> None:
+    name = new_name()
+    options = ("--name", name, "--set", "sagemaker.experiment=trials", "--format", "json")
+    shown = json.loads(cloud.launch(*options, "--dry-run").stdout)
+    assert name not in cloud.jobs()
+    assert [step["request"]["ExperimentName"] for step in shown["before"]] == ["trials"]
+    done = cloud.launch(*options, "--yes", "--wait")
+    told = json.loads(done.stdout)
+    assert (told["job_name"], told["status"]) == (name, "completed")
+    # What was shown is what was sent, and what SageMaker has.
+    sent = {key: told[key] for key in shown["request"]}
+    assert sent == shown["request"]
+    described: dict[str, Any] = cloud.aws.client("sagemaker").describe_training_job(
+        TrainingJobName=name
+    )
+    assert described["TrainingJobStatus"] == "Completed"
+    experiments = cloud.aws.client("sagemaker").list_experiments(MaxResults=100)
+    assert "trials" in [each["ExperimentName"] for each in experiments["ExperimentSummaries"]]
+    assert {key: described[key] for key in sent if key != "Tags"} == {
+        key: value for key, value in sent.items() if key != "Tags"
+    }
+
+
+def test_a_job_is_left_alone_unless_it_is_to_be_followed_and_is_made_once(cloud: Cloud) -> None:
+    name = new_name()
+    first = cloud.launch("--name", name, "--yes", "--format", "json")
+    assert json.loads(first.stdout)["status"] == "submitted"
+    assert f"python -m training.jobs logs -f {name}" in first.stderr
+    again = cloud.launch("--name", name, "--yes")
+    assert "is there already, from the same request" in again.stderr
+    assert cloud.jobs().count(name) == 1
+    other = cloud.launch("--name", name, "--yes", "--set", "hyperparameters.seed=1", exit_code=3)
+    assert f"{name}" in other.stderr
+    assert cloud.jobs().count(name) == 1
+
+
+def test_a_budget_refuses_a_job_whose_price_is_not_known(cloud: Cloud) -> None:
+    name = new_name()
+    done = cloud.launch("--name", name, "--yes", "--set", "limits.max_usd=0", exit_code=3)
+    assert "limits.max_usd" in done.stderr
+    assert name not in cloud.jobs()

@@ -1,0 +1,1 @@
+"""Runs a job as a SageMaker training job."""

@@ -1,0 +1,22 @@
+"""The commands that messages about a training job name."""
+
+from __future__ import annotations
+
+_JOBS = "python -m training.jobs"
+
+LIST = f"{_JOBS} list"
+
+
+def how_to_follow(job_name: str) -> str:
+    """Return the command that shows a job's lines until it ends."""
+    return f"{_JOBS} logs -f {job_name}"
+
+
+def how_to_look(job_name: str) -> str:
+    """Return the command that shows how a job is doing."""
+    return f"{_JOBS} status {job_name}"
+
+
+def how_to_stop(job_name: str) -> str:
+    """Return the command that ends a job."""
+    return f"{_JOBS} stop {job_name}"

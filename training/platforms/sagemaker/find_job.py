@@ -1,0 +1,34 @@
+"""Finds a training job by its name."""
+
+from __future__ import annotations
+
+from training.aws.errors import AwsRefused
+from training.errors import AwsError, UsageError
+from training.platforms.sagemaker.commands import LIST
+from training.platforms.sagemaker.patience import Patience
+from training.platforms.sagemaker.state import JobState, read_state
+
+
+def find_job(patience: Patience, job_name: str) -> JobState:
+    """Return how a job is doing.
+
+    Raises:
+        UsageError: There is no such job.
+        AwsError: It cannot be asked for.
+    """
+    try:
+        description = patience.ask(lambda clients: clients.sagemaker.training_job(job_name))
+    except AwsRefused as error:
+        if not error.is_denial:
+            raise
+        # The notebook may look at jobs with its project's tag, and what is not there has no tag.
+        raise AwsError(
+            f"{error}. Check the name: a job that is not there is refused like one of another "
+            f"project. Those of this program: {LIST}"
+        ) from error
+    if description is None:
+        raise UsageError(
+            f"{job_name}: SageMaker has no training job of this name in this account and region. "
+            f"Those of this program: {LIST}"
+        )
+    return read_state(description)

@@ -1,0 +1,136 @@
+"""A training job of one small instance that does one thing on a file system, inside the VPC.
+
+Nobody outside a VPC reaches EFS and FSx, and SageMaker Processing mounts neither: a training job
+with the file system's root as a channel is what SageMaker has for it. It runs the image of the
+training, whose entry point has other commands than `train`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from training.errors import UsageError
+from training.instances import find_instance
+from training.platforms.sagemaker.fingerprint import with_fingerprint
+
+ROOT_CHANNEL = "root"
+"""Of the file system: the containers have it at /opt/ml/input/data/root."""
+
+VOLUME_GIB = 30
+"""EBS of the instance. It holds nothing: the data stays on the file system."""
+
+NAME_LENGTH = 63
+"""Characters of a training job's name."""
+
+ARGUMENT_LENGTH, ARGUMENTS = 256, 100
+"""Of each of ContainerArguments, and how many of them."""
+
+_FAMILY_WITH_NVME = re.compile(r"[a-z]+\d+[a-z]*d[a-z]*")
+"""Names of CPU families with local NVMe have a `d` after their number: m5d, c6id, r6gd.
+
+https://docs.aws.amazon.com/ec2/latest/instancetypes/instance-type-names.html
+"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class FileSystem:
+    """The whole of a file system, as a channel that may be written to."""
+
+    id: str
+    type: Literal["EFS", "FSxLustre"]
+    directory_path: str
+    """`/`, or `/<mount name>` of FSx for Lustre."""
+    subnet_ids: Sequence[str]
+    """Where it can be mounted."""
+    security_group_ids: Sequence[str]
+
+
+@dataclass(frozen=True, kw_only=True)
+class OneInstance:
+    """Such a job."""
+
+    name: str
+    image: str
+    arguments: Sequence[str]
+    """Of the image's entry point, in place of `train`."""
+    file_system: FileSystem
+    role_arn: str
+    instance_type: str
+    max_run_s: int
+    output: str
+    """s3://…, where SageMaker puts what a job leaves; this one leaves nothing."""
+    key_arn: str
+    """Of KMS."""
+    network_isolation: bool
+    tags: Sequence[Mapping[str, str]]
+
+    def body(self) -> dict[str, Any]:
+        """Return the CreateTrainingJob request.
+
+        https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_CreateTrainingJob.html.
+        Arguments without an entry point of the request's own run the image's as `docker run IMAGE
+        ARGUMENTS` does:
+        https://docs.aws.amazon.com/sagemaker/latest/dg/your-algorithms-training-algo-dockerfile.html
+
+        Raises:
+            UsageError: An argument is too long for SageMaker.
+        """
+        self._check_arguments()
+        return with_fingerprint(
+            {
+                "TrainingJobName": self.name,
+                "AlgorithmSpecification": {
+                    "TrainingImage": self.image,
+                    "TrainingInputMode": "File",
+                    "ContainerArguments": list(self.arguments),
+                },
+                "RoleArn": self.role_arn,
+                "InputDataConfig": [self._channel()],
+                "OutputDataConfig": {"S3OutputPath": self.output, "KmsKeyId": self.key_arn},
+                "ResourceConfig": self._resources(),
+                "VpcConfig": {
+                    "SecurityGroupIds": list(self.file_system.security_group_ids),
+                    "Subnets": list(self.file_system.subnet_ids),
+                },
+                "StoppingCondition": {"MaxRuntimeInSeconds": self.max_run_s},
+                "EnableNetworkIsolation": self.network_isolation,
+                "Tags": [dict(tag) for tag in self.tags],
+            }
+        )
+
+    def _channel(self) -> dict[str, Any]:
+        source = {
+            "FileSystemId": self.file_system.id,
+            "FileSystemAccessMode": "rw",
+            "FileSystemType": self.file_system.type,
+            "DirectoryPath": self.file_system.directory_path,
+        }
+        return {"ChannelName": ROOT_CHANNEL, "DataSource": {"FileSystemDataSource": source}}
+
+    def _resources(self) -> dict[str, Any]:
+        resources: dict[str, Any] = {"InstanceType": self.instance_type, "InstanceCount": 1}
+        # Types with NVMe have no EBS volume, and SageMaker takes no key for one.
+        if not has_nvme(self.instance_type):
+            resources |= {"VolumeSizeInGB": VOLUME_GIB, "VolumeKmsKeyId": self.key_arn}
+        return resources
+
+    def _check_arguments(self) -> None:
+        for argument in self.arguments:
+            if len(argument) > ARGUMENT_LENGTH:
+                raise UsageError(
+                    f"{argument}: has {len(argument)} characters, and the training job that looks "
+                    f"at the file system takes {ARGUMENT_LENGTH}; choose a shorter path "
+                    "(channels.log, channels.train)"
+                )
+
+
+def has_nvme(instance_type: str) -> bool:
+    """Return whether a type of SageMaker, such as `ml.m5d.large`, has local NVMe."""
+    try:
+        return find_instance(instance_type).nvme_gb > 0
+    except UsageError:  # It has no GPU.
+        family = instance_type.removeprefix("ml.").partition(".")[0]
+        return _FAMILY_WITH_NVME.fullmatch(family) is not None

@@ -1,0 +1,137 @@
+"""How a training job is doing, from what DescribeTrainingJob answers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from training.jobs.info import Status
+
+_STATUSES: Mapping[str, Status] = {
+    "InProgress": "running",
+    "Stopping": "stopping",
+    "Completed": "completed",
+    "Failed": "failed",
+    "Stopped": "stopped",
+    # Only a job that has ended can be deleted.
+    "Deleting": "stopped",
+}
+"""By TrainingJobStatus.
+
+https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_DescribeTrainingJob.html
+"""
+
+_LOG_FOLDER = re.compile(r"/log-([A-Za-z0-9-]+)(?=/|$)")
+
+
+@dataclass(frozen=True)
+class Transition:
+    """One stage of a job."""
+
+    status: str
+    """SageMaker's secondary status, such as `Downloading`."""
+    start: datetime
+    message: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class JobState:
+    """A training job at one moment."""
+
+    name: str
+    status: Status
+    secondary: str
+    """SageMaker's secondary status, which says why a job stopped."""
+    transitions: tuple[Transition, ...]
+    failure_reason: str | None
+    created: datetime | None
+    ended: datetime | None
+    instance_type: str
+    instance_count: int
+    training_s: int | None
+    billable_s: int | None
+    """Of each instance."""
+    is_spot: bool
+    model: str | None
+    """Where the model is once the job has completed: s3://…"""
+    run_name: str | None
+    """What `--resume --name` takes: the part `<name>` of the log folder `log-<name>`."""
+    checkpoints: str | None
+    """s3://…, where SageMaker copies checkpoints; None where they are on a file system."""
+
+    @property
+    def has_ended(self) -> bool:
+        return self.status in ("completed", "failed", "stopped")
+
+    @property
+    def can_resume(self) -> bool:
+        """Whether it has a folder to save checkpoints to."""
+        return self.run_name is not None or self.checkpoints is not None
+
+    @property
+    def machines(self) -> str:
+        return f"{self.instance_count} x {self.instance_type}"
+
+    def billing(self) -> str | None:
+        """Return what the time was, for the user; None where SageMaker does not tell.
+
+        The saving is the API's own formula: 1 - BillableTimeInSeconds / TrainingTimeInSeconds.
+        """
+        if self.billable_s is None:
+            return None
+        text = f"billed: {self.billable_s:,} s x {self.machines}"
+        if self.is_spot and self.training_s:
+            text += f" (spot saved {1 - self.billable_s / self.training_s:.0%})"
+        return text
+
+
+def read_state(description: Mapping[str, Any]) -> JobState:
+    """Return what a description says; fields that are not there yet are None."""
+    resources = description.get("ResourceConfig", {})
+    copied_to = description.get("CheckpointConfig", {}).get("S3Uri")
+    run_on_files = _run_name(_channel_paths(description))
+    artifacts = description.get("ModelArtifacts", {}).get("S3ModelArtifacts")
+    status = _STATUSES[description["TrainingJobStatus"]]
+    return JobState(
+        name=description["TrainingJobName"],
+        status=status,
+        secondary=description.get("SecondaryStatus", ""),
+        transitions=tuple(
+            Transition(each["Status"], each["StartTime"], each.get("StatusMessage", ""))
+            for each in description.get("SecondaryStatusTransitions", ())
+        ),
+        failure_reason=description.get("FailureReason"),
+        created=description.get("CreationTime"),
+        ended=_end(description, status),
+        instance_type=resources.get("InstanceType", "?"),
+        instance_count=resources.get("InstanceCount", 1),
+        training_s=description.get("TrainingTimeInSeconds"),
+        billable_s=description.get("BillableTimeInSeconds"),
+        is_spot=description.get("EnableManagedSpotTraining", False),
+        model=artifacts if status == "completed" else None,
+        run_name=run_on_files or _run_name([copied_to or ""]),
+        # With a log folder on a file system, that is where they are, wherever else there may be
+        # a place for them.
+        checkpoints=None if run_on_files else copied_to,
+    )
+
+
+def _end(description: Mapping[str, Any], status: Status) -> datetime | None:
+    if status not in ("completed", "failed", "stopped"):
+        return None
+    # A job that never began has no end of its training.
+    found: datetime | None = description.get("TrainingEndTime", description.get("LastModifiedTime"))
+    return found
+
+
+def _channel_paths(description: Mapping[str, Any]) -> list[str]:
+    sources = (each.get("DataSource", {}) for each in description.get("InputDataConfig", ()))
+    return [each.get("FileSystemDataSource", {}).get("DirectoryPath", "") for each in sources]
+
+
+def _run_name(paths: Sequence[str]) -> str | None:
+    found = (_LOG_FOLDER.search(path) for path in paths)
+    return next((match[1] for match in found if match), None)

@@ -145,7 +145,16 @@ ACCEPTED: tuple[AcceptedFinding, ...] = (
             "arn:…:sagemaker:…:training-job/*",
             "Jobs are named at launch; a condition names the project.",
         ),
+        (
+            "arn:…:sagemaker:…:experiment/*",
+            "Experiments are named by their users; a condition names the project.",
+        ),
         ("arn:…:logs:…:log-group:/aws/sagemaker/TrainingJobs:*", "Streams of one log group."),
+    ),
+    AcceptedFinding(
+        path="NotebookStack/Access/Checks/Resource",
+        rule="AwsSolutions-IAM5[Resource::*]",
+        reason="EC2 lists whole accounts: its Describe actions know no resource.",
     ),
     AcceptedFinding(
         path="NotebookStack/Access/Images/Resource",

@@ -51,6 +51,7 @@ SERVICES = (
         is_needed=True,
         actions=(
             "sagemaker:AddTags",
+            "sagemaker:CreateExperiment",
             "sagemaker:CreateTrainingJob",
             "sagemaker:DescribeNotebookInstance",
             "sagemaker:DescribeTrainingJob",

@@ -55,6 +55,7 @@ class NotebookStack(Stack):
             notebook_name=name,
             project=settings.general.project,
             bucket=storage.bucket,
+            key=storage.key,
             prefix=storage.prefix,
             training_role=storage.training_role,
             repositories=repositories,

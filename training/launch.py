@@ -53,6 +53,10 @@ def launch(
     wait: Annotated[
         bool, typer.Option("--wait", help="Follow the job to its end; platform local always does.")
     ] = False,
+    suppress: Annotated[
+        list[str] | None,
+        typer.Option(metavar="CODE", help="A finding that you know better about; repeat it."),
+    ] = None,
     output_format: FormatOption = Format.TEXT,
 ) -> None:
     """Train Mask R-CNN where the stacks are: plan a job, check it, and run it.
@@ -74,7 +78,8 @@ def launch(
     )
     job, plan = options.plan()
     # A plan from a file needs nobody; where AWS has told the outputs, it can be asked more.
-    findings = _find(job, plan, offline=dry_run and outputs_file is not None)
+    offline = dry_run and outputs_file is not None
+    findings = _find(job, plan, offline=offline, suppressed=suppress or [])
     if dry_run:
         _print_plan(plan, findings, output_format)
         _stop_on_errors(findings)
@@ -84,10 +89,16 @@ def launch(
         print_json({"job_name": plan.job_name, "status": status, **plan.request.to_json()})
 
 
-def _find(job: Job, plan: Plan, *, offline: bool) -> list[Finding]:
+def _find(job: Job, plan: Plan, *, offline: bool, suppressed: Sequence[str]) -> Sequence[Finding]:
     from training.preflight import planned
 
-    return planned.find(job, plan, offline=offline)
+    if not suppressed:
+        return planned.find(job, plan, offline=offline)
+    from training.preflight.job.report import select
+
+    # First, so that a code that is not known is told before anybody is asked.
+    selection = select([], suppressed)
+    return selection.of_findings(planned.find(job, plan, offline=offline))
 
 
 def _start(job: Job, plan: Plan, findings: Sequence[Finding], *, yes: bool, wait: bool) -> Ending:
@@ -115,7 +126,9 @@ def _stop_on_errors(findings: Sequence[Finding]) -> None:
     from training.preflight.finding import error_lines
 
     if lines := error_lines(findings):
-        headline = f"{len(lines)} check(s) failed, nothing was started:"
+        headline = (
+            f"{len(lines)} check(s) failed, nothing was started (--suppress CODE leaves one out):"
+        )
         raise PreflightError("\n".join([headline, *lines]))
 
 

@@ -10,6 +10,7 @@ from rich.markup import escape
 
 from training.platforms.api import Cost, Plan, StepBefore
 from training.preflight.finding import Finding
+from training.preflight.in_short import lines_of
 from training.request_text import INDENT, to_lines
 
 if TYPE_CHECKING:
@@ -29,9 +30,9 @@ def show_plan(plan: Plan, findings: Sequence[Finding], console: Console) -> None
     if plan.learning_rates is not None:
         _show(console, "learning rate", learning_rate_lines(plan.learning_rates))
     console.print(f"  [dim]cost[/]: {escape(cost_text(plan.cost))}", markup=True)
-    for finding in findings:
-        colour = _COLOURS[finding.severity]
-        console.print(f"  [{colour}]{finding.severity}[/] {escape(finding.to_line())}", markup=True)
+    for line in lines_of(findings):
+        severity, _, text = line.partition(": ")
+        console.print(f"  [{_COLOURS[severity]}]{severity}[/] {escape(text)}", markup=True)
 
 
 def _show(console: Console, title: str, lines: Iterator[str]) -> None:

@@ -1,16 +1,17 @@
 """What the notebook may do: exactly what launch, data and images call, and nothing else.
 
-tests/stacks/test_notebook_role.py derives the actions from the code and compares, both ways.
+tests/stacks/test_roles.py derives the actions from the code and compares, both ways.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from aws_cdk import Aws
 from aws_cdk import aws_ecr as ecr
 from aws_cdk import aws_efs as efs
 from aws_cdk import aws_iam as iam
+from aws_cdk import aws_kms as kms
 from aws_cdk import aws_s3 as s3
 from constructs import Construct
 
@@ -20,6 +21,7 @@ from stacks.constructs.file_system_access import (
     may_be_root,
     may_move_data,
 )
+from stacks.constructs.launch_checks import may_check_launches
 from stacks.constructs.registry_access import may_sign_in
 from stacks.constructs.sagemaker_principal import SAGEMAKER, sagemaker_of_this_account
 from training.outputs import PROJECT_TAG
@@ -44,6 +46,7 @@ class NotebookRole(Construct):
         notebook_name: str,
         project: str,
         bucket: s3.IBucket,
+        key: kms.IKey,
         training_role: iam.IRole,
         repositories: Sequence[ecr.IRepository],
         stack_names: Sequence[str],
@@ -60,6 +63,7 @@ class NotebookRole(Construct):
             notebook_name: The one instance that it may stop.
             project: Whose jobs it may launch, see and stop: the value of the tag on them.
             bucket: Of data, logs and models.
+            key: Of what jobs leave.
             training_role: What it may hand to SageMaker, for jobs.
             repositories: Where it pushes images to.
             stack_names: Whose outputs it reads.
@@ -95,6 +99,11 @@ class NotebookRole(Construct):
                 *may_be_channels(shared, lustre=lustre_id is not None),
                 *_plans(),
             ],
+        )
+        self._add_policy(
+            "Checks",
+            "Looks whether a job can run, before it is launched",
+            may_check_launches(roles=[self.role, training_role], key=key, shared=shared),
         )
         self._add_policy("Images", "Pushes and pulls images", _images(repositories))
         self._add_policy(
@@ -164,13 +173,33 @@ def _jobs(project: str) -> list[iam.PolicyStatement]:
             resources=jobs,
             conditions={"StringEquals": {f"aws:ResourceTag/{PROJECT_TAG}": project}},
         ),
+        *_experiments(with_tag),
         iam.PolicyStatement(
             actions=["sagemaker:ListTrainingJobs"],
             resources=["*"],  # SageMaker lists all or nothing.
         ),
         iam.PolicyStatement(
-            actions=["logs:DescribeLogStreams", "logs:FilterLogEvents", "logs:GetLogEvents"],
+            actions=["logs:DescribeLogStreams", "logs:GetLogEvents"],
             resources=[_arn("logs", f"log-group:{TRAINING_LOGS}:*")],
+        ),
+    ]
+
+
+def _experiments(with_tag: Mapping[str, str]) -> list[iam.PolicyStatement]:
+    """Let it make the experiment that a job names, with the project's tag."""
+    experiments = [_arn("sagemaker", "experiment/*")]  # They are named by their users.
+    return [
+        iam.PolicyStatement(
+            actions=["sagemaker:CreateExperiment"],
+            resources=experiments,
+            conditions={"StringEquals": dict(with_tag)},
+        ),
+        iam.PolicyStatement(
+            actions=["sagemaker:AddTags"],
+            resources=experiments,
+            conditions={
+                "StringEquals": {**with_tag, "sagemaker:TaggingAction": "CreateExperiment"}
+            },
         ),
     ]
 

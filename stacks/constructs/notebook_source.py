@@ -15,8 +15,22 @@ from constructs import Construct
 
 PROJECT = Path(__file__).resolve().parents[2]
 
-PARTS = ("charts", "docker", "jobs", "notebooks", "requirements-notebook.txt", "training")
-"""Of the project: what launch, data and images need, as far as it is there."""
+PARTS = (
+    "charts",
+    "constraints.txt",
+    "docker",
+    "jobs",
+    "notebooks",
+    "requirements-notebook.txt",
+    "requirements-train.txt",
+    "toolchain",
+    "training",
+)
+"""Of the project: what launch, data and images need, as far as it is there.
+
+An image's tag is a hash of its sources: where one of them were missing here, jobs would be launched
+with an image that nobody has pushed.
+"""
 
 SCRIPTS = Path("stacks/lifecycle")
 """What a start of the instance runs once it has the source."""

@@ -44,7 +44,7 @@ class TrainingRole(Construct):
 
         Args:
             bucket: Of data, checkpoints and models.
-            key: Of the jobs' own disks.
+            key: Of the jobs' own disks, and of what they leave on S3.
             vpc: Where jobs run.
             shared: EFS, whose folders may be channels.
             lustre: Whether folders of FSx for Lustre may be, too.
@@ -63,7 +63,7 @@ class TrainingRole(Construct):
             "Data",
             description="Reads and writes the training bucket",
             roles=[self.role],
-            statements=[*may_read_and_write(bucket, prefix), _own_disks(key)],
+            statements=[*may_read_and_write(bucket, prefix), _own_disks(key), _results(key)],
         )
         iam.ManagedPolicy(
             self,
@@ -95,6 +95,18 @@ def _own_disks(key: kms.IKey) -> iam.PolicyStatement:
         actions=["kms:CreateGrant"],
         resources=[key.key_arn],
         conditions={"Bool": {"kms:GrantIsForAWSResource": "true"}},
+    )
+
+
+def _results(key: kms.IKey) -> iam.PolicyStatement:
+    """Let SageMaker write what a job leaves under the key, which OutputDataConfig names.
+
+    It need not be the bucket's own. Large uploads go in parts, which takes the right to decrypt.
+    https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-roles.html,
+    https://docs.aws.amazon.com/AmazonS3/latest/userguide/mpuoverview.html#mpuAndPermissions
+    """
+    return iam.PolicyStatement(
+        actions=["kms:Decrypt", "kms:Encrypt", "kms:GenerateDataKey"], resources=[key.key_arn]
     )
 
 

@@ -9,16 +9,21 @@ from pathlib import Path
 
 import pytest
 
-from stacks.constructs.notebook_source import PROJECT, write_archive
+from stacks.constructs.notebook_source import PARTS, PROJECT, SCRIPTS, write_archive
+from training.images.recipes import RECIPES
+from training.images.tag import image_tag
 
 
 @pytest.fixture
 def checkout(tmp_path: Path) -> Path:
-    """A part of the project at another place, checked out at another time by another user."""
+    """The same project at another place, checked out at another time by another user."""
     folder = tmp_path / "another place"
-    for part in ("training", "jobs", "stacks/lifecycle"):
-        shutil.copytree(PROJECT / part, folder / part)
-    shutil.copy(PROJECT / "requirements-notebook.txt", folder)
+    folder.mkdir()
+    for part in (*PARTS, str(SCRIPTS)):
+        if (PROJECT / part).is_dir():
+            shutil.copytree(PROJECT / part, folder / part)
+        elif (PROJECT / part).is_file():
+            shutil.copy(PROJECT / part, folder)
     for path in folder.rglob("*"):
         os.utime(path, (1, 1))
         path.chmod(0o700)
@@ -31,12 +36,8 @@ def archive_of(project: Path, place: Path) -> bytes:
 
 
 def test_it_is_the_same_in_every_checkout(checkout: Path, tmp_path: Path) -> None:
-    other = archive_of(checkout, tmp_path / "other.zip")
-    for part in ("charts", "docker", "notebooks"):  # Those that there are.
-        if (PROJECT / part).is_dir():
-            shutil.copytree(PROJECT / part, checkout / part)
-            other = archive_of(checkout, tmp_path / "other.zip")
-    assert archive_of(PROJECT, tmp_path / "ours.zip") == other
+    ours, other = tmp_path / "ours.zip", tmp_path / "other.zip"
+    assert archive_of(PROJECT, ours) == archive_of(checkout, other)
 
 
 def test_what_running_leaves_in_a_checkout_is_not_in_it(checkout: Path, tmp_path: Path) -> None:
@@ -70,6 +71,7 @@ def test_it_holds_what_the_start_and_the_launcher_need_and_no_secret_or_test(
         names = archive.namelist()
         entry = archive.getinfo("training/launch.py")
     assert {
+        "notebooks/mask-rcnn-fsx.ipynb",
         "requirements-notebook.txt",
         "stacks/lifecycle/setup.sh",
         "stacks/lifecycle/stop_when_idle.py",
@@ -80,3 +82,15 @@ def test_it_holds_what_the_start_and_the_launcher_need_and_no_secret_or_test(
     assert not [name for name in names if "test" in name or name.startswith(("/", "."))]
     assert entry.external_attr >> 16 == 0o644
     assert (tmp_path / "source.zip").stat().st_size < 5_000_000
+
+
+def test_jobs_launched_from_it_run_the_image_that_was_pushed_from_a_checkout(
+    tmp_path: Path,
+) -> None:
+    write_archive(tmp_path / "source.zip", PROJECT)
+    notebook = tmp_path / "notebook"
+    with zipfile.ZipFile(tmp_path / "source.zip") as archive:
+        archive.extractall(notebook)
+    assert {name: image_tag(name, project=notebook) for name in RECIPES} == {
+        name: image_tag(name) for name in RECIPES
+    }

@@ -149,7 +149,7 @@ def test_the_notebook_has_to_do_with_jobs_of_its_project_alone(
     [allowing] = [
         each
         for each in allowed(synth, row, "NotebookStack/Access")
-        if f"sagemaker:{action}" in each.actions
+        if f"sagemaker:{action}" in each.actions and "training-job/" in str(each.resources)
     ]
     equals = dict(allowing.conditions["StringEquals"])
     assert set(equals) == conditions
@@ -210,7 +210,7 @@ def test_the_key_of_an_existing_bucket_may_be_used(synth: Synthesize) -> None:
         [using] = [
             each
             for each in allowed(synth, "existing-bucket", where)
-            if "kms:Decrypt" in each.actions
+            if "kms:Decrypt" in each.actions and key in each.resources
         ]
         assert using.resources == (key,)
 
@@ -234,3 +234,30 @@ def test_the_notebook_is_root_on_efs_by_its_role_only_where_nobody_else_is(
 def test_without_fsx_nobody_looks_for_it(synth: Synthesize) -> None:
     for where in ROLE_POLICIES:
         assert "fsx:DescribeFileSystems" not in actions(allowed(synth, "no-fsx", where))
+
+
+def test_experiments_are_made_with_the_projects_tag_alone(synth: Synthesize) -> None:
+    row = "governed"
+    found = [
+        each
+        for each in allowed(synth, row, "NotebookStack/Access")
+        if "experiment/" in str(each.resources)
+    ]
+    assert [each.actions for each in found] == [
+        ("sagemaker:CreateExperiment",),
+        ("sagemaker:AddTags",),
+    ]
+    for each in found:
+        equals = dict(each.conditions["StringEquals"])
+        assert equals["aws:RequestTag/Project"] == MATRIX[row]["project"]
+        assert equals.get("sagemaker:TaggingAction", "CreateExperiment") == "CreateExperiment"
+
+
+def test_policies_of_two_roles_are_evaluated_and_of_no_others(synth: Synthesize) -> None:
+    [looking] = [
+        each
+        for each in allowed(synth, "default", "NotebookStack/Access")
+        if "iam:SimulatePrincipalPolicy" in each.actions
+    ]
+    assert len(looking.resources) == 2
+    assert not [arn for arn in looking.resources if "*" in str(arn)]

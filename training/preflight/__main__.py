@@ -9,9 +9,22 @@ import typer
 
 from training.cli import Format, FormatOption, log, new_app, print_json, result, run
 from training.errors import AwsError, PreflightError, UsageError
+from training.job_options import (
+    AlgorithmOption,
+    AssignmentsOption,
+    DataSourceOption,
+    InstanceCountOption,
+    InstanceTypeOption,
+    JobFileArgument,
+    JobOptions,
+    NameOption,
+    OutputsFileOption,
+    PlatformOption,
+    ResumeOption,
+)
 
 if TYPE_CHECKING:
-    from training.preflight.stacks.report import Report
+    from training.preflight.report import Report
 
 PROJECT = Path(__file__).resolve().parents[2]
 
@@ -20,6 +33,7 @@ app = new_app("Check before anything is made or spent.")
 
 @app.command()
 def preflight(
+    job_file: JobFileArgument = None,
     *,
     stacks: Annotated[
         bool, typer.Option("--stacks", help="Check what cdk deploy would do, before it does it.")
@@ -30,6 +44,15 @@ def preflight(
             "--context", "-c", metavar="KEY=VALUE", help="A setting, as for cdk deploy; repeat it."
         ),
     ] = None,
+    platform: PlatformOption = None,
+    algorithm: AlgorithmOption = None,
+    data_source: DataSourceOption = None,
+    instance_type: InstanceTypeOption = None,
+    instance_count: InstanceCountOption = None,
+    name: NameOption = None,
+    assignments: AssignmentsOption = None,
+    outputs_file: OutputsFileOption = None,
+    resume: ResumeOption = False,
     only: Annotated[
         list[str] | None, typer.Option(metavar="CODE", help="Look for this alone; repeat it.")
     ] = None,
@@ -41,30 +64,45 @@ def preflight(
     ] = 30,
     output_format: FormatOption = Format.TEXT,
 ) -> None:
-    """Check the settings of the stacks against the AWS account and region, changing nothing.
+    """Check a job, or the settings of the stacks, against the AWS account; nothing is changed.
 
-    Settings are those of cdk.json and of -c, as for cdk deploy. Exit codes: 0 no error was found,
-    2 wrong usage or settings, 3 an error was found, 4 AWS cannot be reached, or answered no check.
+    A job is named as for training.launch, and planned the same way. With --stacks, settings are
+    those of cdk.json and of -c, as for cdk deploy. Exit codes: 0 no error was found, 2 wrong usage
+    or settings, 3 an error was found, 4 AWS cannot be reached, or answered no check.
     """
-    if not stacks:
-        raise UsageError(
-            "say what to check: --stacks, before a cdk deploy. The checks of a job are shown by: "
-            "python -m training.launch JOB.yaml --dry-run"
-        )
-    report = _check_stacks(context or [], only or [], suppress or [], time_limit_s)
+    options = JobOptions(
+        job_file=job_file,
+        platform=platform,
+        algorithm=algorithm,
+        data_source=data_source,
+        instance_type=instance_type,
+        instance_count=instance_count,
+        name=name,
+        assignments=assignments,
+        outputs_file=outputs_file,
+        resume=resume,
+    )
+    _require_one(options, stacks=stacks, context=context or [])
+    if stacks:
+        report = _check_stacks(context or [], only or [], suppress or [], time_limit_s)
+    else:
+        report = _check_job(options, only or [], suppress or [], time_limit_s)
     if output_format is Format.JSON:
         print_json(report.to_json())
     else:
         _show(report)
-    errors = sum(finding.severity == "error" for finding in report.findings)
-    if errors:
-        raise PreflightError(f"{errors} error(s) found: correct them before cdk deploy")
-    if report.is_silent:
-        raise AwsError(
-            f"no check could be made: AWS in {report.region} said who you are, and answered "
-            "nothing else. "
-            "Check the network and a proxy (HTTPS_PROXY), run the command again, or allow more "
-            "with --time-limit-s"
+    _judge(report, before="cdk deploy" if stacks else "the launch")
+
+
+def _require_one(options: JobOptions, *, stacks: bool, context: list[str]) -> None:
+    if stacks and options.say_something:
+        raise UsageError("--stacks checks the settings of the stacks: give a job another time")
+    if context and not stacks:
+        raise UsageError(f"-c {context[0]}: a setting of the stacks is checked with --stacks")
+    if not stacks and not options.say_something:
+        raise UsageError(
+            "say what to check: a job (JOB.yaml, or options as for training.launch), before it is "
+            "launched; or --stacks, before a cdk deploy"
         )
 
 
@@ -85,6 +123,15 @@ def _check_stacks(
     )
 
 
+def _check_job(
+    options: JobOptions, only: list[str], suppress: list[str], time_limit_s: float
+) -> Report:
+    from training.preflight.job.report import check_job
+
+    job, plan = options.plan()
+    return check_job(job, plan, only=only, suppressed=suppress, time_limit_s=time_limit_s)
+
+
 def _show(report: Report) -> None:
     from training.preflight.in_short import lines_of
 
@@ -94,6 +141,19 @@ def _show(report: Report) -> None:
         result.print("no findings")
     if report.account:
         log.print(f"{report.checks} checks of account {report.account} in {report.region}")
+
+
+def _judge(report: Report, *, before: str) -> None:
+    errors = sum(finding.severity == "error" for finding in report.findings)
+    if errors:
+        raise PreflightError(f"{errors} error(s) found: correct them before {before}")
+    if report.is_silent:
+        raise AwsError(
+            f"no check could be made: AWS in {report.region} said who you are, and answered "
+            "nothing else. "
+            "Check the network and a proxy (HTTPS_PROXY), run the command again, or allow more "
+            "with --time-limit-s"
+        )
 
 
 if __name__ == "__main__":

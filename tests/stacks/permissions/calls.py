@@ -2,8 +2,8 @@
 
 Names are enough: boto3's methods are named after operations (`list_objects_v2`), code that asks for
 a client says for which service, and what is called by its name is a text (`get_paginator("...")`).
-A method of something else with such a name asks for a permission too many, which a test then shows,
-and gets a line in OF_OTHERS. test_calls.py compares with what real commands send.
+A method of something else with such a name asks for a permission too many, which a test then shows.
+test_calls.py compares with what real commands send.
 """
 
 from __future__ import annotations
@@ -18,10 +18,9 @@ import botocore.session
 from botocore import xform_name
 from botocore.exceptions import UnknownServiceError
 
-CLIENT_MAKERS = ("boto", "client", "new_client")
+from tests.stacks.permissions.thin_clients import used_calls
 
-OF_OTHERS = frozenset({"environment.get_template"})
-"""Methods of other things than clients: of Jinja's environment."""
+CLIENT_MAKERS = ("boto", "client", "new_client")
 
 Operation = tuple[str, str]
 """Service and operation, as botocore names them: `("s3", "ListObjectsV2")`."""
@@ -64,10 +63,33 @@ def operations_of(service: str) -> Mapping[str, str]:
 
 def operations_in_python(files: Iterable[Path]) -> set[Operation]:
     """Return what modules call."""
-    trees = [ast.parse(path.read_text()) for path in sorted(files)]
-    nodes = [node for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Call)]
-    services = {service for node in nodes for service in _asked_for(node)}
-    return {found for node in nodes for found in _operations(node, services)}
+    trees = {path: ast.parse(path.read_text()) for path in sorted(files)}
+    calls = used_calls(trees)
+    services = {each for nodes in calls.values() for node in nodes for each in _asked_for(node)}
+    return {
+        found
+        for path, nodes in calls.items()
+        for node in nodes
+        for found in _operations(node, services, _told(path, trees[path]))
+    }
+
+
+def _told(path: Path, tree: ast.Module) -> set[str]:
+    """Return the services that a module says it is about, for names that several have.
+
+    A thin client in a folder `aws` is named after its service; types of clients are imported from
+    `mypy_boto3_<service>`.
+    """
+    own = {path.stem} if path.parent.name == "aws" else set()
+    typed = {
+        node.module.removeprefix(_TYPES)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith(_TYPES)
+    }
+    return {name.replace("_", "-") for name in own | typed}
+
+
+_TYPES = "mypy_boto3_"
 
 
 def _asked_for(call: ast.Call) -> Iterator[str]:
@@ -76,20 +98,27 @@ def _asked_for(call: ast.Call) -> Iterator[str]:
         known = botocore.session.get_session().get_available_services()
         for argument in call.args:
             if isinstance(argument, ast.Constant) and argument.value in known:
-                yield argument.value
+                yield str(argument.value)
 
 
-def _operations(call: ast.Call, services: set[str]) -> Iterator[Operation]:
-    names = [each.value for each in call.args if isinstance(each, ast.Constant)]
-    if isinstance(call.func, ast.Attribute) and ast.unparse(call.func) not in OF_OTHERS:
+def _operations(call: ast.Call, services: set[str], told: set[str]) -> Iterator[Operation]:
+    names = [str(each.value) for each in call.args if isinstance(each, ast.Constant)]
+    if isinstance(call.func, ast.Attribute) and _may_be_of_client(call.func.attr, call):
         names.append(call.func.attr)
     for name in names:
         if "s3" in services:
             yield from (("s3", operation) for operation in S3_TRANSFERS.get(name, ()))
         owners = sorted(service for service in services if name in operations_of(service))
+        if len(owners) > 1:
+            owners = [service for service in owners if service in told] or owners
         assert len(owners) < 2, f"{name} is an operation of {owners}: tell them apart here"
         for service in owners:
             yield service, operations_of(service)[name]
+
+
+def _may_be_of_client(name: str, call: ast.Call) -> bool:
+    """Return whether a call may be that of a boto3 client, whose operations take names only."""
+    return not call.args or name in S3_TRANSFERS
 
 
 def _name(call: ast.Call) -> str:

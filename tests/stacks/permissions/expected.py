@@ -4,41 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-_JOBS = "platforms/sagemaker launches, watches and stops jobs"
-_LOGS = "platforms/sagemaker shows the lines of a job"
-_DEPLOYER = "`preflight --stacks` calls it, as whoever deploys the stacks"
 _PUSH = "images pushes what it has built; Docker's client calls it"
 
 AWAITED: Mapping[str, str] = {
-    "ecr:DescribeImages": "images looks whether a tag is there already: tags never change",
-    "ecr:GetAuthorizationToken": "images signs Docker in",
-    "iam:PassRole": "platforms/sagemaker hands the training role to a job",
-    "logs:DescribeLogStreams": _LOGS,
-    "logs:FilterLogEvents": _LOGS,
-    "logs:GetLogEvents": _LOGS,
-    "pricing:GetProducts": "preflight says what a job would cost",
-    "sagemaker:AddTags": "a job gets its cost allocation tags when it is made",
-    "sagemaker:CreateTrainingJob": _JOBS,
-    "sagemaker:DescribeTrainingJob": _JOBS,
-    "sagemaker:ListTrainingJobs": _JOBS,
-    "sagemaker:StopTrainingJob": _JOBS,
-    "servicequotas:ListServiceQuotas": "preflight says whether the quota is enough",
+    "iam:PassRole": "CreateTrainingJob hands the training role to a job: no call has that name",
+    "sagemaker:AddTags": "jobs and experiments get their tags when they are made",
 }
-"""What parts of the launcher that are planned will call. An action that is called by now has no
-place here."""
+"""What no call is named after, or a part that is planned will call. An action that is called by now
+has no place here."""
 
 WITHHELD: Mapping[str, str] = {
-    "cloudformation:GetTemplateSummary": _DEPLOYER,
-    "cloudformation:ListStackResources": _DEPLOYER,
     "s3:DeleteObject": "`stage --delete` is told that it may not: a notebook loses no data; "
     "who may delete gives the role a policy of their own",
+    "sts:GetCallerIdentity": "everybody may: "
+    "https://docs.aws.amazon.com/STS/latest/APIReference/API_GetCallerIdentity.html",
 }
-"""What code calls and roles may not do all the same."""
+"""What code calls and roles may not do all the same, or need no policy for."""
 
 DOCKER: Mapping[str, str] = {
     # https://docs.aws.amazon.com/AmazonECR/latest/userguide/image-push-iam.html
     "ecr:BatchCheckLayerAvailability": _PUSH,
-    "ecr:BatchGetImage": _PUSH,
     "ecr:CompleteLayerUpload": _PUSH,
     "ecr:GetDownloadUrlForLayer": "a build begins with the layers of the image before",
     "ecr:InitiateLayerUpload": _PUSH,
@@ -52,7 +37,8 @@ CHANNELS: Mapping[str, str] = {
     "elasticfilesystem:DescribeFileSystems": "SageMaker looks up the file systems of channels",
     "elasticfilesystem:DescribeMountTargets": "SageMaker looks up the file systems of channels",
 }
-"""What AWS says is needed for channels on EFS, not of whom: launcher and job have it."""
+"""What AWS says is needed for channels on EFS, not of whom: the job has it, and the launcher calls
+it itself."""
 
 NOTEBOOK: Mapping[str, str] = {
     # https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-roles.html
@@ -60,7 +46,6 @@ NOTEBOOK: Mapping[str, str] = {
     "logs:CreateLogStream": "SageMaker keeps what the instance's scripts print",
     "logs:PutLogEvents": "SageMaker keeps what the instance's scripts print",
     "secretsmanager:GetSecretValue": "SageMaker signs in to the Git repository",
-    **CHANNELS,
 }
 """What SageMaker does for a notebook instance in its role's name."""
 
@@ -81,6 +66,7 @@ JOB: Mapping[str, str] = {
     "ecr:GetAuthorizationToken": "SageMaker pulls the job's image",
     "ecr:GetDownloadUrlForLayer": "SageMaker pulls the job's image",
     "kms:CreateGrant": "the job's disks are encrypted with our key",
+    "kms:Encrypt": "what the job leaves is encrypted with our key",
     "logs:CreateLogGroup": "SageMaker keeps what the job prints",
     "logs:CreateLogStream": "SageMaker keeps what the job prints",
     "logs:DescribeLogStreams": "SageMaker keeps what the job prints",

@@ -14,6 +14,7 @@ ON_THE_NOTEBOOK = (
     "training.images",
     "training.jobs",
     "training.preflight",
+    "training.prices",
     # These are imported by their names.
     "training.algorithms",
     "training.platforms",

@@ -52,6 +52,51 @@ def test_a_name_of_two_services_has_to_be_told_apart(tmp_path: Path) -> None:
         operations_in_python(tmp_path.iterdir())
 
 
+def test_a_name_of_two_services_is_of_the_one_that_its_module_is_about(tmp_path: Path) -> None:
+    (tmp_path / "aws").mkdir()
+    (tmp_path / "aws" / "efs.py").write_text("ask(client, 'describe_file_systems')")
+    (tmp_path / "aws" / "other.py").write_text("client('efs'), client('fsx')")
+    assert operations_in_python((tmp_path / "aws").iterdir()) == {("efs", "DescribeFileSystems")}
+    (tmp_path / "aws" / "other.py").write_text(
+        "from mypy_boto3_fsx import FSxClient\n"
+        "client('efs'), client('fsx'), x.describe_file_systems()"
+    )
+    assert operations_in_python((tmp_path / "aws").iterdir()) == {
+        *[("efs", "DescribeFileSystems"), ("fsx", "DescribeFileSystems")]
+    }
+
+
+def test_of_a_thin_client_what_somebody_uses_counts(tmp_path: Path) -> None:
+    (tmp_path / "aws").mkdir()
+    (tmp_path / "aws" / "clients.py").write_text(
+        "from training.aws.kms import Kms\nclass Clients:\n  kms = Kms(boto('kms'))"
+    )
+    (tmp_path / "aws" / "kms.py").write_text(
+        "class Kms:\n"
+        "  def key(self): return self._asked()\n"
+        "  def _asked(self): ask(self._client, 'describe_key')\n"
+        "  def policy(self): ask(self._client, 'get_key_policy')\n"
+    )
+    (tmp_path / "check.py").write_text("self._kms.key()\nself.efs.policy()")
+    files = [*(tmp_path / "aws").iterdir(), tmp_path / "check.py"]
+    assert operations_in_python(files) == {("kms", "DescribeKey")}
+    (tmp_path / "check.py").write_text("clients.kms.policy()")
+    assert operations_in_python(files) == {("kms", "GetKeyPolicy")}
+
+
+def test_what_takes_positions_is_no_call_of_boto3(tmp_path: Path) -> None:
+    (tmp_path / "code.py").write_text(
+        "client('sagemaker'), client('s3')\n"
+        "PATTERN.search(text)\n"
+        "client.search(Resource='TrainingJob')\n"
+        "client.upload_file('f', 'b', 'k')\n"
+    )
+    found = operations_in_python(tmp_path.iterdir())
+    assert {("sagemaker", "Search"), ("s3", "UploadPart")} <= found
+    (tmp_path / "code.py").write_text("client('sagemaker')\nPATTERN.search(text)\n")
+    assert operations_in_python(tmp_path.iterdir()) == set()
+
+
 def test_commands_of_the_cli_are_found_in_shell_and_in_python(tmp_path: Path) -> None:
     (tmp_path / "a.sh").write_text("within 5 aws s3api get-object --bucket b\naws s3 sync a b\n")
     (tmp_path / "b.py").write_text('["aws", "sagemaker", "stop-notebook-instance"]\n')

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from training.outputs import NetworkOutputs, StorageOutputs
+from training.preflight.peers import Members
 from training.preflight.stacks.deployer import Deployer
 from training.preflight.stacks.file_system_vpc import JobsVpc
 from training.preflight.stacks.own import OwnResources
-from training.preflight.stacks.peers import Members
 from training.preflight.stacks.place import Place
 from training.preflight.stacks.planned_zones import PlannedZones
 from training.preflight.stacks.quota import Quota, QuotaSuffices

@@ -8,32 +8,14 @@ from typing import ClassVar
 
 from training.aws.ec2 import Ec2
 from training.aws.efs import Efs
-from training.aws.policy import Policy, Statement
 from training.aws.security_group import admits
 from training.preflight.check import Check
+from training.preflight.efs_policy import lockouts, squashes_root
 from training.preflight.finding import Finding, Severity
-from training.preflight.stacks.peers import Members
+from training.preflight.peers import Members
+from training.preflight.ports import NFS
 
 KEY = "efs_security_group_id"
-NFS = (2049, 2049)
-MOUNT, WRITE = "elasticfilesystem:ClientMount", "elasticfilesystem:ClientWrite"
-
-ROOT = "elasticfilesystem:ClientRootAccess"
-
-ENFORCED = (
-    "aws:securetransport",
-    "aws:sourceip",
-    "elasticfilesystem:accesspointarn",
-    "elasticfilesystem:accessedviamounttarget",
-)
-"""The condition keys that EFS enforces for NFS clients, and no others."""
-
-_OF_JOBS = {
-    "aws:securetransport": {"bool": ["false"]},
-    "elasticfilesystem:accesspointarn": {"null": ["true"]},
-    "elasticfilesystem:accessedviamounttarget": {"bool": ["true"]},
-}
-"""Key, operator and values of the conditions that hold for jobs."""
 
 
 @dataclass(frozen=True)
@@ -121,7 +103,7 @@ class EfsPolicyLetsJobsMount(Check):
         policy = self.efs.policy(self.file_system_id)
         if policy is None:
             return
-        reasons = list(_reasons(policy))
+        reasons = list(lockouts(policy))
         if reasons:
             yield self.found(
                 "efs-policy-locks-out",
@@ -130,7 +112,7 @@ class EfsPolicyLetsJobsMount(Check):
                 "mounts EFS without TLS, access point or role: change the policy (aws efs "
                 "put-file-system-policy), or take another file system",
             )
-        elif not _allows_anyone(policy, ROOT):
+        elif squashes_root(policy):
             yield self.found(
                 "efs-policy-squashes-root",
                 "efs_id",
@@ -138,32 +120,3 @@ class EfsPolicyLetsJobsMount(Check):
                 "comes without a role. Containers of SageMaker run as root: they can only write "
                 "where the folder lets everyone write (chmod 1777)",
             )
-
-
-def _reasons(policy: Policy) -> Iterator[str]:
-    missing = [action for action in (MOUNT, WRITE) if not _allows_anyone(policy, action)]
-    if missing:
-        names = " and ".join(action.partition(":")[2] for action in missing)
-        yield f"lets nobody {names} who comes without a role"
-    for statement in policy.denying(MOUNT):
-        is_enforced = all(key in ENFORCED for _, key in statement.conditions)
-        if statement.is_about_everyone and is_enforced and _holds_for_jobs(statement):
-            yield f"denies ClientMount to who comes so ({statement.name})"
-
-
-def _allows_anyone(policy: Policy, action: str) -> bool:
-    return any(
-        found.is_about_everyone and _holds_for_jobs(found) for found in policy.allowing(action)
-    )
-
-
-def _holds_for_jobs(statement: Statement) -> bool:
-    """Return whether the conditions hold for who comes without TLS, access point or role.
-
-    What EFS does not enforce counts as held; AWS does not say what becomes of the statement.
-    """
-    return all(
-        _OF_JOBS.get(key, {}).get(operator.removesuffix("ifexists")) == values
-        for (operator, key), values in statement.conditions.items()
-        if key in ENFORCED
-    )

@@ -8,17 +8,14 @@ from typing import Any, ClassVar
 
 from training.aws.ec2 import Ec2
 from training.aws.fsx import Fsx
-from training.aws.security_group import admits, releases
 from training.preflight.check import Check
 from training.preflight.finding import Finding, Severity
+from training.preflight.peers import Members
+from training.preflight.ports import closed_lustre_ports
 from training.preflight.stacks.file_system_vpc import JobsVpc, in_another_vpc
-from training.preflight.stacks.peers import Members
 
 KEY = "fsx_id"
 GROUP_KEY = "fsx_security_group_id"
-
-LUSTRE = ((988, 988), (1018, 1023))
-"""https://docs.aws.amazon.com/fsx/latest/LustreGuide/limit-access-security-groups.html"""
 
 
 @dataclass(frozen=True)
@@ -162,19 +159,9 @@ class LustreAdmitsJobs(Check):
         clients_group = self.ec2.security_groups([jobs.group_id]).get(jobs.group_id)
         if clients_group is None:
             return  # Another check says so.
-        clients_peer, servers_peer = jobs.resolve(self.ec2), servers.resolve(self.ec2)
-        # Servers call clients back, so that both ways have to be open on both sides.
-        closed = [
-            f"{_text(ports)} {way}"
-            for ports in LUSTRE
-            for way, is_open in (
-                ("into the file system", admits(servers_group, ports, clients_peer)),
-                ("out of the file system", releases(servers_group, ports, clients_peer)),
-                ("into jobs", admits(clients_group, ports, servers_peer)),
-                ("out of jobs", releases(clients_group, ports, servers_peer)),
-            )
-            if not is_open
-        ]
+        closed = closed_lustre_ports(
+            servers_group, servers.resolve(self.ec2), clients_group, jobs.resolve(self.ec2)
+        )
         if closed:
             yield self.found(
                 "fsx-ports-closed",
@@ -183,8 +170,3 @@ class LustreAdmitsJobs(Check):
                 f"between {servers.group_id} (the file system) and {jobs.group_id} (jobs): "
                 f"{', '.join(closed)}. Set fsx_security_group_rules=create, or add the rules",
             )
-
-
-def _text(ports: tuple[int, int]) -> str:
-    first, last = ports
-    return str(first) if first == last else f"{first}-{last}"

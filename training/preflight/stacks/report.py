@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from training.aws.client import find_credentials
-from training.preflight.finding import Finding
+from training.preflight.report import Report
 from training.preflight.selection import Selection
 from training.preflight.side_by_side import run_checks
 from training.preflight.stacks.deployment import Deployment
@@ -16,27 +15,6 @@ from training.preflight.stacks.survey import survey
 
 if TYPE_CHECKING:
     from boto3.session import Session
-
-
-@dataclass(frozen=True)
-class Report:
-    """What was checked, where, and what was found."""
-
-    account: str | None
-    """None where the stacks cannot go there at all."""
-    region: str | None
-    checks: int
-    findings: list[Finding]
-    is_silent: bool = False
-    """Whether no check at all could be made, since AWS answered none."""
-
-    def to_json(self) -> dict[str, Any]:
-        return {
-            "account": self.account,
-            "region": self.region,
-            "checks": self.checks,
-            "findings": [finding.to_json() for finding in self.findings],
-        }
 
 
 def check_stacks(

@@ -30,7 +30,8 @@ Call = tuple[str, dict[str, Any] | str, dict[str, Any]]
 Stub = Callable[..., Any]
 
 SERVICES = (
-    *("cloudformation", "ec2", "efs", "fsx", "iam", "kms", "s3", "secretsmanager"),
+    *("cloudformation", "ec2", "ecr", "efs", "fsx", "iam", "kms", "s3", "sagemaker"),
+    "secretsmanager",
     *("service-quotas", "ssm", "sts"),
 )
 

@@ -89,7 +89,7 @@ def test_another_account_is_told_whatever_was_asked_for(env: dict[str, str]) -> 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ([], "say what to check: --stacks"),
+        ([], "say what to check: a job (JOB.yaml, or options as for training.launch)"),
         (["--stacks", "-c", "vpc=1"], "context key vpc is not known"),
         (["--stacks", "-c", "nat_gateways=many"], "context key nat_gateways = 'many'"),
         (["--stacks", "-c", "nat_gateways"], "-c nat_gateways: not of the form key=value"),

@@ -18,10 +18,10 @@ from tests.training.preflight.stacks.conftest import (
 )
 from training.aws.clients import Clients
 from training.aws.efs import Efs
+from training.preflight.peers import Members
 from training.preflight.stacks.efs import EfsIsFit, MountTargetsAreAsSaid
 from training.preflight.stacks.efs_access import EfsPolicyLetsJobsMount, MountTargetsAdmitJobs
 from training.preflight.stacks.file_system_vpc import JobsVpc
-from training.preflight.stacks.peers import Members
 
 
 def make(aws: Clients, **options: Any) -> str:

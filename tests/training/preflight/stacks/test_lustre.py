@@ -16,9 +16,9 @@ from tests.training.preflight.stacks.conftest import (
 )
 from training.aws.clients import Clients
 from training.aws.fsx import Fsx
+from training.preflight.peers import Members
 from training.preflight.stacks.file_system_vpc import JobsVpc
 from training.preflight.stacks.lustre import LustreAdmitsJobs, LustreIsFit
-from training.preflight.stacks.peers import Members
 
 ID = "fs-0123456789abcdef0"
 REQUEST = {"FileSystemIds": [ID]}

@@ -1,0 +1,157 @@
+"""The options with which commands are told of a job, and the plan that they lead to."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from training import algorithms, platforms
+from training.errors import UsageError
+from training.platforms.api import Launch, Machine, Plan
+
+if TYPE_CHECKING:
+    from training.job import Job
+    from training.outputs import Contract, Outputs
+
+PlatformName = StrEnum("PlatformName", platforms.NAMES)  # type: ignore[misc]
+AlgorithmName = StrEnum("AlgorithmName", algorithms.NAMES)  # type: ignore[misc]
+DataSourceName = StrEnum("DataSourceName", ["s3", "efs", "fsx"])
+
+JobFileArgument = Annotated[
+    Path | None, typer.Argument(metavar="[JOB.yaml]", help="The job spec; see jobs/.")
+]
+PlatformOption = Annotated[
+    PlatformName | None, typer.Option(help="Where it runs; the spec's, or local.")
+]
+AlgorithmOption = Annotated[
+    AlgorithmName | None, typer.Option(help="What trains; the spec's, or horovod.")
+]
+DataSourceOption = Annotated[
+    DataSourceName | None, typer.Option(help="Where the channels are; the spec's, or s3.")
+]
+InstanceTypeOption = Annotated[
+    str | None,
+    typer.Option(
+        help="Machine, such as p4d.24xlarge; the algorithm's by default, none for platform "
+        "local. local on platform sagemaker: containers on this machine."
+    ),
+]
+InstanceCountOption = Annotated[
+    int | None, typer.Option(help="How many machines; the algorithm's by default, 1 on local.")
+]
+NameOption = Annotated[
+    str | None, typer.Option(help="The job's name; made from data source and time by default.")
+]
+AssignmentsOption = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="KEY=VALUE", help="Any key, as hyperparameters.seed=1."),
+]
+OutputsFileOption = Annotated[
+    Path | None,
+    typer.Option(help="What cdk deploy --outputs-file wrote; CloudFormation by default."),
+]
+ResumeOption = Annotated[
+    bool, typer.Option("--resume", help="Go on from the last checkpoint of the named job.")
+]
+
+
+@dataclass(frozen=True, kw_only=True)
+class JobOptions:
+    """What a command was told; None where nothing was said."""
+
+    job_file: Path | None
+    platform: PlatformName | None
+    algorithm: AlgorithmName | None
+    data_source: DataSourceName | None
+    instance_type: str | None
+    instance_count: int | None
+    name: str | None
+    assignments: Sequence[str] | None
+    outputs_file: Path | None
+    resume: bool
+
+    @property
+    def say_something(self) -> bool:
+        """Whether any of them was given."""
+        return any(vars(self).values())
+
+    def plan(self) -> tuple[Job, Plan]:
+        """Read the job and plan it; nothing is started.
+
+        Raises:
+            UsageError: The job is wrong, or its platform cannot run it.
+            AwsError: The stacks' outputs cannot be read.
+        """
+        job = self._read()
+        platform = platforms.load(job.spec.platform)
+        outputs = read_outputs(platform.READS, self.outputs_file)
+        launch = Launch(now=datetime.now(UTC), resume=self.resume, machine=this_machine())
+        return job, platform.plan(job, outputs, launch)
+
+    def _read(self) -> Job:
+        from training.job import parse_assignments, read_job
+
+        flags = {
+            "platform": self.platform,
+            "algorithm": self.algorithm,
+            "data_source": self.data_source,
+            "instances.type": self.instance_type,
+            "instances.count": self.instance_count,
+            "name": self.name,
+        }
+        overrides = parse_assignments(self.assignments or []) | {
+            key: str(value) if isinstance(value, StrEnum) else value
+            for key, value in flags.items()
+            if value is not None
+        }
+        job = read_job(self.job_file, overrides)
+        if self.resume and job.spec.name is None:
+            raise UsageError("--resume: say which job goes on, with --name or the spec's name")
+        return job
+
+
+def this_machine() -> Machine:
+    """Return what a plan may know of this machine."""
+    return Machine(
+        python=Path(sys.executable),
+        project=Path(__file__).resolve().parent.parent,
+        working_directory=_working_directory(),
+        cores=len(os.sched_getaffinity(0)),
+        gpus=sum(path.name[6:].isdigit() for path in Path("/dev").glob("nvidia*")),
+        environ=os.environ,
+    )
+
+
+def _working_directory() -> Path:
+    try:
+        return Path.cwd()
+    except FileNotFoundError as error:
+        raise UsageError(
+            "the folder that this was started in is gone; change to another"
+        ) from error
+
+
+def read_outputs(contracts: Sequence[type[Contract]], outputs_file: Path | None) -> Outputs:
+    """Read stacks' outputs, from the file or from CloudFormation.
+
+    Raises:
+        UsageError: The file cannot be read.
+        AwsError: CloudFormation refused or could not be reached.
+    """
+    from training.outputs import read_outputs_file
+
+    if outputs_file is not None:
+        return read_outputs_file(outputs_file)
+    from training.aws.client import new_client, new_session
+    from training.aws.cloudformation import read_outputs_from_cloudformation
+
+    client = new_client(new_session(), "cloudformation")
+    return read_outputs_from_cloudformation(client, [contract.STACK for contract in contracts])

@@ -1,0 +1,217 @@
+"""Which checks apply to a planned job, and all that there are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from training import algorithms
+from training.addresses import PER_INSTANCE, addresses_of_instance
+from training.errors import UsageError
+from training.instances import Instance, find_instance
+from training.platforms.sagemaker.fingerprint import fingerprint_of
+from training.platforms.sagemaker.log_folder import FolderHere, FolderJob
+from training.preflight.check import Check
+from training.preflight.job.asked import Asked
+from training.preflight.job.caller import CallerMayLaunch
+from training.preflight.job.data import DataIsMounted, DataIsOnS3, WeightsAreInTheChannel
+from training.preflight.job.efs import EfsPolicyAdmitsJobs, JobsReachEfs
+from training.preflight.job.group import InstancesReachEachOther
+from training.preflight.job.image import ImageIsThere
+from training.preflight.job.instance_type import TypeIsOffered
+from training.preflight.job.keys import KeyIsEnabled
+from training.preflight.job.log import CheckpointsAreOfThisJob, LogFolderIsOfThisJob
+from training.preflight.job.lustre import JobsReachLustre, LustreIsLinked
+from training.preflight.job.name import NameIsFree
+from training.preflight.job.output import OutputBucketIsThere
+from training.preflight.job.quotas import QuotasSuffice
+from training.preflight.job.role import RoleReachesItsPlaces
+from training.preflight.job.schedule import ScheduleMakesSense
+from training.preflight.job.subnets import SubnetsHaveAddresses
+from training.preflight.job.volume import DataFitsOnTheVolume
+from training.preflight.job.whereabouts import Whereabouts
+from training.preflight.peers import Members
+from training.preflight.side_by_side import CODES
+
+if TYPE_CHECKING:
+    from training.job import Job
+    from training.platforms.api import Plan
+
+ALL: tuple[type[Check], ...] = (
+    ScheduleMakesSense,
+    WeightsAreInTheChannel,
+    DataIsMounted,
+    LogFolderIsOfThisJob,
+    NameIsFree,
+    CallerMayLaunch,
+    RoleReachesItsPlaces,
+    ImageIsThere,
+    TypeIsOffered,
+    QuotasSuffice,
+    SubnetsHaveAddresses,
+    InstancesReachEachOther,
+    OutputBucketIsThere,
+    KeyIsEnabled,
+    CheckpointsAreOfThisJob,
+    DataIsOnS3,
+    DataFitsOnTheVolume,
+    JobsReachEfs,
+    EfsPolicyAdmitsJobs,
+    JobsReachLustre,
+    LustreIsLinked,
+)
+
+
+READ_RECORDS = frozenset({"tf2-smddp"})
+"""Algorithms that read TFRecords, and not COCO's own files."""
+
+
+def known_codes() -> set[str]:
+    """Return the codes of all findings that there can be."""
+    return {code for check in ALL for code in check.codes} | CODES.keys()
+
+
+def offline_checks(job: Job, plan: Plan) -> Iterator[Check]:
+    """Yield the checks that ask nobody."""
+    rates = plan.learning_rates
+    if rates is not None:
+        yield ScheduleMakesSense(
+            global_batch_size=rates.global_batch_size,
+            warmup_steps=rates.warmup_steps,
+            total_steps=rates.total_steps,
+            images_per_epoch=getattr(job.hyperparameters, "images_per_epoch", None),
+        )
+    yield WeightsAreInTheChannel(_weights(job))
+    for step in plan.before:
+        if isinstance(step, FolderHere):
+            yield DataIsMounted(*_data(job), step.train)
+            yield LogFolderIsOfThisJob(step.resume, step.log)
+
+
+def checks(job: Job, plan: Plan, place: Whereabouts) -> Iterator[Check]:
+    """Yield the checks that ask AWS about a request to SageMaker."""
+    body = plan.request.to_json()
+    asked = Asked.of(body)
+    yield from _of_who_and_what(job, plan, body, asked, place)
+    yield from _of_machines(plan, asked, place)
+    yield from _of_s3(job, plan, asked, place)
+    yield from _of_file_systems(asked, place)
+
+
+def _of_who_and_what(
+    job: Job, plan: Plan, body: dict[str, Any], asked: Asked, place: Whereabouts
+) -> Iterator[Check]:
+    clients, identity = place.clients, place.identity
+    yield NameIsFree(clients.sagemaker, plan.job_name, fingerprint_of(body))
+    yield CallerMayLaunch(
+        iam=clients.iam,
+        identity=identity,
+        role_arn=asked.role_arn,
+        job_name=asked.job_name,
+        region=place.region,
+        project=asked.project,
+    )
+    yield RoleReachesItsPlaces(
+        clients.iam, asked.role_arn, asked.train_on_s3, asked.output, asked.key_arns
+    )
+    yield ImageIsThere(clients.ecr, asked.image, job.spec.algorithm, place.region, identity.account)
+
+
+def _of_machines(plan: Plan, asked: Asked, place: Whereabouts) -> Iterator[Check]:
+    ec2, region = place.clients.ec2, place.region
+    instance = _instance(asked.instance_type)
+    yield TypeIsOffered(ec2, asked.instance_type, asked.subnet_ids, region)
+    if not asked.has_training_plan:  # Its capacity has no quota to do with.
+        yield QuotasSuffice(
+            place.clients.service_quotas,
+            place.clients.sagemaker,
+            region,
+            asked.instance_type,
+            asked.instance_count,
+            is_spot=asked.is_spot,
+            keep_alive_s=asked.keep_alive_s,
+            max_run_s=asked.max_run_s,
+            helper_type=_helper_type(plan),
+        )
+    yield SubnetsHaveAddresses(
+        ec2,
+        asked.subnet_ids,
+        asked.instance_count,
+        addresses_of_instance(instance) if instance else PER_INSTANCE,
+    )
+    for group_id in asked.group_ids:
+        yield InstancesReachEachOther(
+            ec2,
+            group_id,
+            asked.instance_count,
+            has_efa=instance is not None and instance.efa_interfaces != 0,
+        )
+
+
+def _of_s3(job: Job, plan: Plan, asked: Asked, place: Whereabouts) -> Iterator[Check]:
+    s3 = place.clients.s3
+    yield OutputBucketIsThere(s3, asked.output.bucket, place.region)
+    for arn in asked.key_arns:
+        yield KeyIsEnabled(place.clients.kms, arn)
+    if asked.train_on_s3:
+        yield DataIsOnS3(*_data(job), s3, asked.train_on_s3)
+        volume = _volume_bytes(asked)
+        if asked.input_mode == "File" and volume:
+            yield DataFitsOnTheVolume(
+                s3, asked.train_on_s3, volume, is_ebs=asked.volume_gib is not None
+            )
+        if asked.checkpoints:
+            yield CheckpointsAreOfThisJob(_goes_on(job, plan), s3, asked.checkpoints)
+
+
+def _of_file_systems(asked: Asked, place: Whereabouts) -> Iterator[Check]:
+    clients = place.clients
+    train = next((each for each in asked.file_systems if each.name == "train"), None)
+    if train is None:
+        return
+    for group_id in asked.group_ids[:1]:
+        jobs = Members(group_id, asked.subnet_ids)
+        if train.type == "EFS":
+            yield JobsReachEfs(clients.ec2, clients.efs, train.file_system_id, jobs)
+            yield EfsPolicyAdmitsJobs(clients.efs, train.file_system_id)
+        else:
+            yield JobsReachLustre(clients.ec2, clients.fsx, train.file_system_id, train.path, jobs)
+            yield LustreIsLinked(clients.fsx, train.file_system_id, train.path)
+
+
+def _helper_type(plan: Plan) -> str | None:
+    """Return the instance type of the training job that makes the log folder."""
+    for step in plan.before:
+        if isinstance(step, FolderJob) and step.request:
+            return str(step.request["ResourceConfig"]["InstanceType"])
+    return None
+
+
+def _goes_on(job: Job, plan: Plan) -> bool:
+    """Return whether a job goes on with another: it is then called after that, with a time."""
+    return job.spec.name is not None and plan.job_name != job.spec.name
+
+
+def _data(job: Job) -> tuple[Sequence[str], dict[str, str], bool]:
+    """Return the splits, the weights, and whether pictures are in TFRecords."""
+    splits = algorithms.load(job.spec.algorithm).splits(job.hyperparameters)
+    return splits, _weights(job), job.spec.algorithm in READ_RECORDS
+
+
+def _weights(job: Job) -> dict[str, str]:
+    return dict(algorithms.load(job.spec.algorithm).weight_files(job.hyperparameters))
+
+
+def _volume_bytes(asked: Asked) -> int | None:
+    """Return the room for data on one instance; None where it is not known."""
+    if asked.volume_gib is not None:
+        return asked.volume_gib * 2**30
+    instance = _instance(asked.instance_type)
+    return instance.nvme_gb * 10**9 if instance else None
+
+
+def _instance(name: str) -> Instance | None:
+    try:
+        return find_instance(name)
+    except UsageError:  # It has no GPU.
+        return None

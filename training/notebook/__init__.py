@@ -1,0 +1,6 @@
+"""What the notebooks in notebooks/ are written with; everything else in them is a command line."""
+
+from training.notebook.command import run
+from training.notebook.surroundings import Surroundings, look_around
+
+__all__ = ["Surroundings", "look_around", "run"]

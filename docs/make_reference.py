@@ -10,7 +10,7 @@ import inspect
 import re
 import sys
 import textwrap
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, get_origin
@@ -21,11 +21,14 @@ from pydantic.fields import FieldInfo
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from stacks.settings import Settings
+from training import algorithms
+from training.algorithms.pairings import PAIRINGS, Pairing, right_instances
 from training.errors import ExitCode
 from training.job import JobSpec
-from training.maskrcnn.hyperparameters import Hyperparameters
 from training.outputs import CONTRACTS, output_key
-from training.preflight.stacks.registry import ALL
+from training.preflight.check import Check
+from training.preflight.job.registry import ALL as JOB_CHECKS
+from training.preflight.stacks.registry import ALL as STACK_CHECKS
 
 REFERENCE = Path(__file__).with_name("reference.md")
 
@@ -50,8 +53,49 @@ def job_spec() -> Iterator[str]:
     yield from _rows(["key", "default", "meaning"], list(_fields(JobSpec)))
 
 
+def pairings() -> Iterator[str]:
+    rows = [
+        [
+            f"`{row.algorithm}`",
+            f"`{row.distribution}`",
+            ", ".join(f"`{platform}`" for platform in row.platforms),
+            _instances(row),
+            _one_line(row.software),
+        ]
+        for row in PAIRINGS
+    ]
+    yield from _rows(
+        ["algorithm", "distribution", "platforms", "instance types", "image holds"], rows
+    )
+
+
+def _instances(row: Pairing) -> str:
+    """Return the types where there are few, else their families."""
+    names = list(right_instances(row, "ec2"))
+    if len(names) > 4:
+        names = [f"{family}.*" for family in dict.fromkeys(n.partition(".")[0] for n in names)]
+    return ", ".join(f"`{name}`" for name in names)
+
+
 def hyperparameters() -> Iterator[str]:
-    yield from _rows(["key", "default", "meaning"], list(_fields(Hyperparameters)))
+    yield from _of_algorithm("horovod")
+
+
+def hyperparameters_tensorpack() -> Iterator[str]:
+    yield from _of_algorithm("tensorpack")
+
+
+def hyperparameters_aws_samples() -> Iterator[str]:
+    yield from _of_algorithm("aws-samples")
+
+
+def hyperparameters_tf2_smddp() -> Iterator[str]:
+    yield from _of_algorithm("tf2-smddp")
+
+
+def _of_algorithm(name: str) -> Iterator[str]:
+    model = algorithms.load(name).HYPERPARAMETERS
+    yield from _rows(["key", "default", "meaning"], list(_fields(model)))
 
 
 def settings() -> Iterator[str]:
@@ -71,13 +115,21 @@ def settings() -> Iterator[str]:
 
 
 def stack_checks() -> Iterator[str]:
+    yield from _checks(STACK_CHECKS)
+
+
+def job_checks() -> Iterator[str]:
+    yield from _checks(JOB_CHECKS)
+
+
+def _checks(kinds: Sequence[type[Check]]) -> Iterator[str]:
     rows = [
         [
             _one_line((check.__doc__ or "").split("\n\n")[0]),
             ", ".join(f"`{code}` ({severity})" for code, severity in check.codes.items()),
             ", ".join(f"`{action}`" for action in sorted(check.actions)) or "none",
         ]
-        for check in ALL
+        for check in kinds
     ]
     yield from _rows(["what is checked", "findings", "IAM actions"], rows)
 
@@ -98,9 +150,14 @@ TABLES: dict[str, Callable[[], Iterator[str]]] = {
     for table in (
         exit_codes,
         job_spec,
+        pairings,
         hyperparameters,
+        hyperparameters_tensorpack,
+        hyperparameters_aws_samples,
+        hyperparameters_tf2_smddp,
         settings,
         stack_checks,
+        job_checks,
         outputs,
     )
 }

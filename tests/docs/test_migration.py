@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 from stacks.settings import Settings
+from tests.training.platforms.sagemaker.original_differences import docs_table
 from training.outputs import CONTRACTS, output_key
 
 DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "migration.md"
@@ -39,3 +40,7 @@ def test_every_setting_and_output_of_the_column_now_exists() -> None:
 
 def test_no_old_parameter_is_without_an_answer() -> None:
     assert [cell for cell in cells_named_now() if not cell] == []
+
+
+def test_the_table_of_the_original_job_is_what_the_tests_allow_to_differ() -> None:
+    assert docs_table() in DOCUMENT.read_text(encoding="utf-8")

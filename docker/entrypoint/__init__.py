@@ -1,0 +1,1 @@
+"""The entry point of every training image; see `__main__.py`."""

@@ -34,6 +34,17 @@ def has_command(name: str) -> Callable[[], bool]:
     return lambda: shutil.which(name) is not None
 
 
+def has_system_command(name: str) -> Callable[[], bool]:
+    """Look where root's programs are too, which a user's PATH may lack."""
+    return lambda: bool(shutil.which(name) or shutil.which(name, path="/usr/sbin:/sbin"))
+
+
+def has_helper(name: str) -> Callable[[], bool]:
+    """Look where distributions have podman's helper programs."""
+    folders = ("/usr/lib/podman", "/usr/libexec/podman", "/usr/local/libexec/podman")
+    return lambda: any(Path(folder, name).exists() for folder in folders)
+
+
 def has_venv() -> bool:
     """Debian splits `ensurepip`, which fills a new environment, from the interpreter."""
     return importlib.util.find_spec("ensurepip") is not None
@@ -54,6 +65,19 @@ HOROVOD = (
 TESTS = (
     Package("git", "some tests look at a clean clone", has_command("git")),
     Package("chromium", "tests look at the report in a browser", has_command("chromium")),
+)
+
+CONTAINERS = (
+    Package("podman", "tests run jobs in containers", has_command("podman")),
+    Package("runc", "starts containers on hybrid control groups too", has_command("runc")),
+    Package("netavark", "connects containers", has_helper("netavark")),
+    Package("aardvark-dns", "lets containers find each other by name", has_helper("aardvark-dns")),
+    Package("iptables", "netavark sets its rules with it", has_system_command("iptables")),
+    Package("mmdebstrap", "makes a base image without a registry", has_command("mmdebstrap")),
+    Package("openssh-client", "the head of a job reaches its hosts", has_command("ssh")),
+    Package("openssh-server", "hosts of a job", has_system_command("sshd")),
+    Package("iproute2", "tests make networks of several hosts", has_system_command("ip")),
+    Package("docker-registry", "tests push images to it", has_command("docker-registry")),
 )
 
 

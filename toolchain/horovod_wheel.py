@@ -1,14 +1,22 @@
-"""Build Horovod's wheel once, and keep it outside the tree for every later clone."""
+"""Build Horovod's wheel once, and keep it outside the tree for every later clone.
+
+An image build runs this file, so that both have the same patches, tools and options:
+
+    python3 -m toolchain.horovod_wheel --cache FOLDER [--cuda FOLDER]
+"""
 
 from __future__ import annotations
 
+import argparse
 import hashlib
 import os
 import platform
 import re
 import shutil
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
+from importlib.metadata import version
 from pathlib import Path
 
 from toolchain import horovod_patches
@@ -28,6 +36,14 @@ BUILD_VARIABLES = {
     "HOROVOD_CPU_OPERATIONS": "GLOO",
 }
 
+CUDA_VARIABLES = {
+    "HOROVOD_GPU_OPERATIONS": "NCCL",
+    # V100 (70) is missing: neither CUDA 13 nor PyPI's PyTorch has code for it.
+    "HOROVOD_BUILD_CUDA_CC_LIST": "75,80,86,89,90,100,120",
+}
+"""Besides `BUILD_VARIABLES`, for a build with CUDA. T4, A100, A10G, L4 and L40S, H100 and H200,
+B200, RTX PRO 6000."""
+
 MEMORY_PER_COMPILER_BYTES = 2 * 1024**3
 """A file that includes PyTorch's headers takes more than one GiB to compile."""
 
@@ -41,17 +57,19 @@ class WheelBuilder:
         torch_version: The version of that PyTorch; the wheel works with no other.
         cache: Folder of all wheels.
         log: File for what the commands print.
+        cuda: Root of a CUDA toolkit with NCCL, for a build for GPUs.
     """
 
     python: Path
     torch_version: str
     cache: Path
     log: Path
+    cuda: Path | None = None
 
     @property
     def key(self) -> str:
         """What makes one build differ from another, as the name of a folder."""
-        recipe = hashlib.sha256(repr((BUILD_TOOLS, sorted(BUILD_VARIABLES.items()))).encode())
+        recipe = hashlib.sha256(repr((BUILD_TOOLS, sorted(self._variables().items()))).encode())
         return "-".join(
             (
                 f"horovod{horovod_patches.VERSION}",
@@ -63,6 +81,12 @@ class WheelBuilder:
                 recipe.hexdigest()[:8],
             )
         )
+
+    def _variables(self) -> dict[str, str]:
+        if self.cuda is None:
+            return BUILD_VARIABLES
+        homes = {"HOROVOD_CUDA_HOME": str(self.cuda), "HOROVOD_NCCL_HOME": str(self.cuda)}
+        return BUILD_VARIABLES | CUDA_VARIABLES | homes
 
     def find(self) -> Path | None:
         """Return the cached wheel, or None."""
@@ -92,7 +116,7 @@ class WheelBuilder:
         tools = self._install_build_tools(work, progress)
         source = self._download(work, tools, progress)
         try:
-            horovod_patches.apply(source, cpu_only=True)
+            horovod_patches.apply(source, cpu_only=self.cuda is None)
         except horovod_patches.PatchError as error:
             raise SetupError(str(error)) from error
         return self._compile(source, tools, work, progress)
@@ -130,7 +154,7 @@ class WheelBuilder:
             "wheel", "--verbose", "--no-deps", "--no-build-isolation", "--wheel-dir", work, source,
             progress=show,
             env={
-                **BUILD_VARIABLES,
+                **self._variables(),
                 "MAKEFLAGS": f"-j{jobs}",
                 "PYTHONPATH": str(tools),
                 "HOROVOD_CMAKE": str(tools / "cmake" / "data" / "bin" / "cmake"),
@@ -155,3 +179,29 @@ class WheelBuilder:
         target = self.cache / self.key
         target.mkdir(exist_ok=True)
         return wheel.replace(target / wheel.name)
+
+
+def main(arguments: Sequence[str]) -> int:
+    parser = argparse.ArgumentParser(description="Build Horovod's wheel for this interpreter.")
+    parser.add_argument("--cache", type=Path, required=True, help="folder for the wheel")
+    parser.add_argument("--cuda", type=Path, help="root of a CUDA toolkit; none: for CPUs")
+    given = parser.parse_args(arguments)
+    given.cache.mkdir(parents=True, exist_ok=True)
+    builder = WheelBuilder(
+        Path(sys.executable), version("torch"), given.cache, given.cache / "log", given.cuda
+    )
+    try:
+        wheel = builder.build(_print_line)
+    except SetupError as error:
+        sys.stderr.write(f"error: {error}\n")
+        return 2
+    sys.stdout.write(f"{wheel}\n")
+    return 0
+
+
+def _print_line(text: Text) -> None:
+    sys.stderr.write(f"{text if isinstance(text, str) else text()}\n")
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,4 +1,5 @@
-"""SageMaker: notebook instances whole, with their lifecycle scripts and Git repositories.
+"""SageMaker: notebook instances whole, and training jobs that live as its do, and train nothing.
 
-moto knows a third of a notebook instance's settings, and no update of any of the three.
+moto knows a third of a notebook instance's settings, no update of it, its lifecycle scripts and Git
+repositories; and its training jobs have ended when they begin.
 """

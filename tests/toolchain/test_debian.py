@@ -134,3 +134,10 @@ def test_tools_of_dpkg_are_found_after_a_plain_su(path: Path, tmp_path: Path) ->
         "/usr/sbin",
         "/sbin",
     ]
+
+
+def test_programs_of_root_are_found_without_its_path(path: Path) -> None:
+    assert not debian.has_command("ldconfig")()
+    assert debian.has_system_command("ldconfig")()
+    assert not debian.has_system_command("no-such-program")()
+    assert not debian.has_helper("no-such-helper")()

@@ -5,16 +5,18 @@ A small program plays pip: it records its calls and makes a source distribution 
 
 from __future__ import annotations
 
+import ast
 import os
 import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from toolchain import horovod_patches
+from toolchain import horovod_patches, horovod_wheel
 from toolchain.errors import SetupError
 from toolchain.horovod_wheel import WheelBuilder
 
@@ -142,3 +144,34 @@ def test_sources_that_the_patches_do_not_fit_are_a_set_up_error(builder: WheelBu
     (builder.python.parent / "source" / "CMakeLists.txt").write_text("other")
     with pytest.raises(SetupError, match=r"CMakeLists.txt: expected .* found it 0 times"):
         builder.build(lambda text: None)
+
+
+def test_a_build_for_gpus_has_its_own_key_options_and_sources(builder: WheelBuilder) -> None:
+    for_gpus = replace(builder, cuda=Path("/opt/cuda"))
+    assert for_gpus.key != builder.key
+    wheel = for_gpus.build(lambda text: None)
+    assert builder.find() is None
+    given = ast.literal_eval((builder.python.parent / "environment").read_text())
+    assert given["HOROVOD_GPU_OPERATIONS"] == "NCCL"
+    assert given["HOROVOD_CUDA_HOME"] == given["HOROVOD_NCCL_HOME"] == "/opt/cuda"
+    assert given["HOROVOD_WITH_MPI"] == "1"
+    assert for_gpus.build(lambda text: None) == wheel
+
+
+def test_the_command_of_an_image_build_prints_the_wheel(
+    builder: WheelBuilder, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(horovod_wheel.sys, "executable", str(builder.python))
+    cache = builder.cache / "of-an-image"
+    assert horovod_wheel.main(["--cache", str(cache)]) == 0
+    (wheel,) = cache.glob("*/horovod-*.whl")
+    assert capsys.readouterr().out == f"{wheel}\n"
+
+
+def test_the_command_ends_with_2_where_the_build_fails(
+    builder: WheelBuilder, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(horovod_wheel.sys, "executable", str(builder.python))
+    monkeypatch.setenv("FAKE_EXIT", "1")
+    assert horovod_wheel.main(["--cache", str(builder.cache)]) == 2
+    assert "Horovod's wheel could not be built" in capsys.readouterr().err

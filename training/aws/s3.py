@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from training.aws.errors import AwsRefused
+from training.aws.errors import AwsRefused, translated
 from training.aws.policy import Policy
 from training.aws.request import ask
 
@@ -51,6 +51,18 @@ class S3:
         """Return the keys that begin with a prefix, the first 1000 of them."""
         answer = ask(self._client, "list_objects_v2", Bucket=bucket, Prefix=prefix)
         return [found["Key"] for found in answer.get("Contents", [])]
+
+    def read(self, bucket: str, key: str) -> bytes | None:
+        """Return an object's content; None where there is no such object, or bucket."""
+        try:
+            answer = ask(self._client, "get_object", Bucket=bucket, Key=key)
+        except AwsRefused as error:
+            if error.code in ("NoSuchKey", "NoSuchBucket"):
+                return None
+            raise
+        with translated():
+            content: bytes = answer["Body"].read()
+        return content
 
     def is_versioned(self, bucket: str) -> bool:
         """Return whether a bucket keeps old versions."""

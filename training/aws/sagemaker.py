@@ -1,4 +1,4 @@
-"""Training jobs, as SageMaker describes them."""
+"""Training jobs, as SageMaker describes them, and the experiments that they belong to."""
 
 from __future__ import annotations
 
@@ -34,6 +34,10 @@ class SageMaker:
         """Ask for a training job; the answer says no more than that the request was accepted."""
         ask(self._client, "create_training_job", **body)
 
+    def create_experiment(self, body: Mapping[str, Any]) -> None:
+        """Make an experiment, which does nothing by itself: jobs name it."""
+        ask(self._client, "create_experiment", **body)
+
     def training_job(self, name: str) -> Description | None:
         """Return a training job; None where there is none of that name.
 
@@ -59,7 +63,10 @@ class SageMaker:
 
         Args:
             token: Where the page before says that the list goes on; None begins.
-            status: Those alone whose TrainingJobStatus this is, such as `InProgress`.
+            status: Those alone whose TrainingJobStatus this is, such as `InProgress`; a page is cut
+                before, so that it may have few of them, or none, and the list go on.
+
+        https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ListTrainingJobs.html
         """
         answer = ask(
             self._client,

@@ -34,13 +34,13 @@ def test_token_is_taken_apart_and_not_shown(ecr: tuple[Ecr, Stubber]) -> None:
 
 def test_manifest_is_asked_for_by_its_tag(ecr: tuple[Ecr, Stubber]) -> None:
     client, stubber = ecr
-    asked = {"repositoryName": "r", "imageIds": [{"imageTag": "t"}]}
+    asked = {"repositoryName": "horovod", "imageIds": [{"imageTag": "t"}]}
     there = {"images": [{"imageManifest": "{}\n"}], "failures": []}
     missing = {"images": [], "failures": [{"failureCode": "ImageNotFound"}]}
     stubber.add_response("batch_get_image", there, asked)
     stubber.add_response("batch_get_image", missing, asked)
-    assert client.manifest("r", "t") == "{}\n"
-    assert client.manifest("r", "t") is None
+    assert client.manifest("horovod", "t") == "{}\n"
+    assert client.manifest("horovod", "t") is None
 
 
 def test_refusal_names_the_permission(ecr: tuple[Ecr, Stubber]) -> None:

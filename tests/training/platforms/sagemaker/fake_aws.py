@@ -18,10 +18,14 @@ from training.platforms.sagemaker.patience import Patience
 START_S = 1_700_000_000.0
 
 
-def refused(code: str, *, status: int = 400) -> AwsRefused:
+def refused(code: str, message: str = "No", *, status: int = 400) -> AwsRefused:
     """Return what a service answered, as clients raise it."""
     return AwsRefused(
-        f"No ({code})", operation="DescribeTrainingJob", code=code, request_id="r", status=status
+        f"{message} ({code})",
+        operation="DescribeTrainingJob",
+        code=code,
+        request_id="r",
+        status=status,
     )
 
 

@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 
 from training.errors import AwsError, Interrupted, JobFailed, PreflightError, UsageError
-from training.platforms.api import StepBefore
 from training.platforms.sagemaker.log_folder import FolderHere, FolderJob, prepare
 
 
@@ -150,7 +149,3 @@ def test_who_does_not_wait_is_told_that_it_ends_by_itself() -> None:
 
     with pytest.raises(Interrupted, match="training job j-folders makes it and ends within 30 min"):
         prepare(STEP, stop)
-
-
-def test_other_steps_are_not_its_business() -> None:
-    prepare(StepBefore(what="something else"), unwanted)

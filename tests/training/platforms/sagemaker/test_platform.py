@@ -217,7 +217,7 @@ def test_every_option_together_is_a_valid_request() -> None:
         data_source="fsx",
         retries=30,
         environment={"NCCL_DEBUG": "INFO", "TEXT": "two\nlines"},
-        tags={"Team": "vision & co".replace("&", "+")},
+        tags={"Team": "vision + co"},
         sagemaker__encrypt_traffic=True,
         sagemaker__network_isolation=True,
         sagemaker__experiment="mask-rcnn",

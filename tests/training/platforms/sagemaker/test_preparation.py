@@ -10,22 +10,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.training.platforms.sagemaker.deployed import (
-    IMAGE,
-    KEY,
-    NETWORK,
-    ROLE,
-    STORAGE,
-    launched,
-)
+from tests.training.platforms.sagemaker import planning
 from tests.training.platforms.sagemaker.service_model import complaints
+from training.data.mounts import MOUNTS_VARIABLE
 from training.errors import UsageError
 from training.job import read_job
+from training.outputs import NetworkOutputs, StorageOutputs
 from training.platforms.api import Launch, StepBefore
 from training.platforms.sagemaker.fingerprint import fingerprint_of, with_fingerprint
 from training.platforms.sagemaker.log_folder import FolderHere, FolderJob
 from training.platforms.sagemaker.one_instance import has_nvme
 from training.platforms.sagemaker.preparation import folder_job_name, plan_preparation
+
+NETWORK = planning.outputs().read(NetworkOutputs)
+STORAGE = planning.outputs().read(StorageOutputs)
 
 JOB_NAME = "mask-rcnn-efs-2026-01-02-03-04-05"
 LOG_PATH = "mask-rcnn/sagemaker/output/log-2026-01-02-03-04-05"
@@ -39,15 +37,21 @@ def steps(
         read_job(None, {"data_source": source, "platform": "sagemaker", **overrides}),
         network=NETWORK,
         storage=STORAGE,
-        image=IMAGE,
+        image=planning.IMAGE,
         log_path=log_path,
         job_name=JOB_NAME,
         launch=launch,
     )
 
 
+def launched(mounts: Path) -> Launch:
+    """Return a launch on a machine that has file systems below a folder, by their ids."""
+    environ: dict[str, Any] = {MOUNTS_VARIABLE: str(mounts)}
+    return planning.launch(**environ)
+
+
 def only_job(source: str, launch: Launch | None = None, **overrides: Any) -> FolderJob:
-    [step] = steps(source, launch or launched(), **overrides)
+    [step] = steps(source, launch or planning.launch(), **overrides)
     assert isinstance(step, FolderJob)
     return step
 
@@ -58,7 +62,7 @@ def body_of(step: FolderJob) -> dict[str, Any]:
 
 
 def test_with_s3_there_is_nothing_to_make() -> None:
-    assert steps("s3", launched()) == ()
+    assert steps("s3", planning.launch()) == ()
 
 
 def test_on_efs_that_is_not_mounted_a_training_job_makes_the_folder() -> None:
@@ -73,11 +77,11 @@ def test_on_efs_that_is_not_mounted_a_training_job_makes_the_folder() -> None:
         {
             "TrainingJobName": f"{JOB_NAME}-folders",
             "AlgorithmSpecification": {
-                "TrainingImage": IMAGE,
+                "TrainingImage": planning.IMAGE,
                 "TrainingInputMode": "File",
                 "ContainerArguments": ["folders", "--make", LOG_PATH, "--need", TRAIN],
             },
-            "RoleArn": ROLE,
+            "RoleArn": STORAGE.training_role_arn,
             "InputDataConfig": [
                 {
                     "ChannelName": "root",
@@ -92,18 +96,18 @@ def test_on_efs_that_is_not_mounted_a_training_job_makes_the_folder() -> None:
                 }
             ],
             "OutputDataConfig": {
-                "S3OutputPath": "s3://job-bucket/mask-rcnn/sagemaker/output",
-                "KmsKeyId": KEY,
+                "S3OutputPath": "s3://bucket/mask-rcnn/sagemaker/output",
+                "KmsKeyId": planning.KEY_ARN,
             },
             "ResourceConfig": {
                 "InstanceType": "ml.m5.large",
                 "InstanceCount": 1,
                 "VolumeSizeInGB": 30,
-                "VolumeKmsKeyId": KEY,
+                "VolumeKmsKeyId": planning.KEY_ARN,
             },
             "VpcConfig": {
                 "SecurityGroupIds": ["sg-0123456789abcdef0"],
-                "Subnets": ["subnet-0000000000000000a", "subnet-0000000000000000b"],
+                "Subnets": planning.SUBNETS,
             },
             "StoppingCondition": {"MaxRuntimeInSeconds": 1800},
             "EnableNetworkIsolation": False,
@@ -119,7 +123,7 @@ def test_on_efs_that_is_not_mounted_a_training_job_makes_the_folder() -> None:
 
 def test_on_fsx_it_runs_in_its_zone_and_below_its_data_path() -> None:
     body = body_of(only_job("fsx"))
-    assert body["VpcConfig"]["Subnets"] == ["subnet-0000000000000000b"]
+    assert body["VpcConfig"]["Subnets"] == [planning.SUBNETS[1]]
     [channel] = body["InputDataConfig"]
     source = channel["DataSource"]["FileSystemDataSource"]
     assert source["FileSystemType"] == "FSxLustre"
@@ -132,7 +136,7 @@ def test_on_fsx_it_runs_in_its_zone_and_below_its_data_path() -> None:
 
 
 def test_a_job_that_goes_on_has_its_folder_already() -> None:
-    step = only_job("efs", launched(resume=True))
+    step = only_job("efs", planning.launch(resume=True))
     assert body_of(step)["AlgorithmSpecification"]["ContainerArguments"] == [
         *("folders", "--need", LOG_PATH, "--need", TRAIN)
     ]
@@ -154,7 +158,7 @@ def test_the_users_choice_of_instance_and_isolation_is_taken() -> None:
 
 def test_where_efs_is_mounted_the_folder_is_made_here(tmp_path: Path) -> None:
     (tmp_path / STORAGE.efs_id).mkdir()
-    [step] = steps("efs", launched(mounts=tmp_path))
+    [step] = steps("efs", launched(tmp_path))
     here = tmp_path / STORAGE.efs_id
     assert step == FolderHere(
         what=f"make the log folder {here / LOG_PATH}: EFS {STORAGE.efs_id} is mounted on this "
@@ -170,7 +174,7 @@ def test_where_efs_is_mounted_the_folder_is_made_here(tmp_path: Path) -> None:
 def test_where_fsx_is_mounted_the_folder_is_below_its_data_path(tmp_path: Path) -> None:
     assert STORAGE.fsx_id
     (tmp_path / STORAGE.fsx_id).mkdir()
-    [step] = steps("fsx", launched(mounts=tmp_path))
+    [step] = steps("fsx", launched(tmp_path))
     assert isinstance(step, FolderHere)
     assert step.log == tmp_path / STORAGE.fsx_id / "data" / LOG_PATH
     assert step.train == tmp_path / STORAGE.fsx_id / "data" / TRAIN
@@ -183,13 +187,13 @@ def test_where_this_user_may_not_write_a_training_job_makes_it(
     output.mkdir(parents=True)
     # Root may write everywhere, so the answer of the system is replaced.
     monkeypatch.setattr(os, "access", lambda path, _mode: path != output)
-    step = only_job("efs", launched(mounts=tmp_path))
+    step = only_job("efs", launched(tmp_path))
     assert step.what.endswith(f"a few minutes: this user may not write to {output}")
 
 
 def test_a_path_that_is_too_long_for_an_argument_is_told_before_anything_is_sent() -> None:
     with pytest.raises(UsageError, match=r"has 300 characters, and .* takes 256; choose a shorter"):
-        steps("efs", launched(), log_path="x" * 300)
+        steps("efs", planning.launch(), log_path="x" * 300)
 
 
 @pytest.mark.parametrize(
@@ -202,17 +206,17 @@ def test_a_path_that_is_too_long_for_an_argument_is_told_before_anything_is_sent
     ],
 )
 def test_the_training_job_is_named_after_the_job(name: str, expected: str) -> None:
-    assert folder_job_name(name, launched()) == expected
+    assert folder_job_name(name, planning.launch()) == expected
 
 
 @given(st.from_regex(r"[a-zA-Z0-9]([a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?", fullmatch=True))
 def test_every_name_of_a_job_gives_one_that_sagemaker_takes(name: str) -> None:
-    request = {"TrainingJobName": folder_job_name(name, launched())}
+    request = {"TrainingJobName": folder_job_name(name, planning.launch())}
     assert complaints(request, "DescribeTrainingJob") == []
 
 
 def test_long_names_that_begin_alike_stay_apart() -> None:
-    first, second = (folder_job_name("m" * 60 + end, launched()) for end in "ab")
+    first, second = (folder_job_name("m" * 60 + end, planning.launch()) for end in "ab")
     assert first != second
 
 

@@ -34,12 +34,8 @@ class Recorder:
         self.asked.append(("look", name))
         return self.there()
 
-    def boto(self, service: str) -> Recorder:
-        assert service == "sagemaker"
-        return self
-
-    def create_experiment(self, **request: Any) -> None:
-        self.asked.append(("create_experiment", request))
+    def create_experiment(self, body: Mapping[str, Any]) -> None:
+        self.asked.append(("create_experiment", body))
         if self.refusal is not None:
             raise self.refusal
 
@@ -104,20 +100,18 @@ def test_the_folder_is_made_and_the_experiment_before_the_job_is_sent(recorder: 
 def test_an_experiment_that_is_there_is_taken_and_another_refusal_is_not(
     recorder: Recorder,
 ) -> None:
-    from botocore.exceptions import ClientError
-
-    def refusal(code: str, message: str) -> ClientError:
-        return ClientError({"Error": {"Code": code, "Message": message}}, "CreateExperiment")
-
     planned = plan(sagemaker__experiment="trials")
-    recorder.refusal = refusal("ValidationException", "Experiment trials already exists.")
+    recorder.refusal = refused("ValidationException", "Experiment trials already exists.")
     send(planned, recorder, wait=False)
     assert [what for what, _ in recorder.asked] == ["look", "create_experiment", "submit"]
     recorder.asked.clear()
-    recorder.refusal = refusal("AccessDeniedException", "not authorized")
-    with pytest.raises(AwsError, match="CreateExperiment"):
-        send(planned, recorder, wait=False)
-    assert [what for what, _ in recorder.asked] == ["look", "create_experiment"]
+    for other in (refused("AccessDeniedException"), refused("ValidationException", "Wrong name.")):
+        recorder.refusal = other
+        with pytest.raises(AwsError) as raised:
+            send(planned, recorder, wait=False)
+        assert raised.value is other
+        assert [what for what, _ in recorder.asked] == ["look", "create_experiment"]
+        recorder.asked.clear()
 
 
 def test_where_the_folder_cannot_be_made_no_job_is_sent(

@@ -102,6 +102,19 @@ def test_all_hosts_train_and_what_they_leave_is_uploaded_in_one_archive(
     assert nothing_left(stand_in, here)
 
 
+def test_tensorboards_events_go_where_sagemaker_puts_them(
+    stand_in: StandIn, here: Path, bucket: str, local_aws: LocalAws
+) -> None:
+    stand_in.containers_do("""
+        if host == 'algo-1':
+            (ml('output') / 'tensorboard' / 'events.1').write_text('events')
+    """)
+    config = {"S3OutputPath": f"s3://{bucket}/out", "LocalPath": "/opt/ml/output/tensorboard"}
+    run(on(bucket, TensorBoardOutputConfig=config))
+    # No archive of nothing.
+    assert keys(local_aws, bucket) == ["out/mask-rcnn-efs-one/tensorboard-output/events.1"]
+
+
 def test_a_failure_of_one_host_ends_the_others_and_is_the_jobs_reason(
     stand_in: StandIn,
     here: Path,

@@ -1,0 +1,1 @@
+"""Training images: what goes into each, its tag, and its build."""

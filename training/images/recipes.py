@@ -1,0 +1,95 @@
+"""What goes into each algorithm's image: one entry here for each folder below `docker/`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from training.images.base_images import DEBIAN, TENSORFLOW_1, TENSORFLOW_2_SMDDP, BaseImage
+
+Variant = Literal["gpu", "cpu"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Recipe:
+    """The sources of one image. A build sees exactly these, so that their hash is its tag."""
+
+    folder: str
+    """Holds the Dockerfile, the adapter and what else only this image takes."""
+    base: BaseImage
+    """What the Dockerfile begins with."""
+    shared: tuple[str, ...] = ("docker/entrypoint",)
+    """Files and folders that it takes besides, from the root of the project."""
+    variants: tuple[Variant, ...] = ("gpu",)
+    needs_gib: int
+    """Free space that a build takes where the engine keeps its layers."""
+
+    @property
+    def dockerfile(self) -> str:
+        return f"{self.folder}/Dockerfile"
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        return (self.folder, *self.shared)
+
+
+_TRAINER = (
+    "training/__init__.py",
+    "training/cli.py",
+    "training/data",
+    "training/errors.py",
+    "training/hyperparameter_types.py",
+    "training/layout.py",
+    "training/maskrcnn",
+    "training/preflight/__init__.py",
+    "training/preflight/finding.py",
+    "training/report",
+    "training/validation.py",
+)
+"""The trainer, its report and what they import. The rest of the package belongs to the launcher, so
+that a change of a plan leaves the image as it is."""
+
+_HOROVOD_WHEEL = (
+    "toolchain/__init__.py",
+    "toolchain/errors.py",
+    "toolchain/files.py",
+    "toolchain/horovod_patches.py",
+    "toolchain/horovod_wheel.py",
+    "toolchain/processes.py",
+)
+"""What builds Horovod's wheel, here as on a developer's machine."""
+
+RECIPES: Mapping[str, Recipe] = {
+    "horovod": Recipe(
+        folder="docker/horovod",
+        base=DEBIAN,
+        shared=(
+            "docker/entrypoint",
+            "requirements-train.txt",
+            *_HOROVOD_WHEEL,
+            *_TRAINER,
+        ),
+        variants=("gpu", "cpu"),
+        needs_gib=25,
+    ),
+    "tensorpack": Recipe(
+        folder="docker/tensorpack",
+        base=DEBIAN,
+        shared=("docker/entrypoint", "docker/commit.sh"),
+        variants=("gpu", "cpu"),
+        needs_gib=25,
+    ),
+    "aws-samples": Recipe(
+        folder="docker/aws-samples",
+        base=TENSORFLOW_1,
+        shared=("docker/entrypoint", "docker/commit.sh"),
+        needs_gib=25,
+    ),
+    "tf2-smddp": Recipe(
+        folder="docker/tf2-smddp",
+        base=TENSORFLOW_2_SMDDP,
+        shared=("docker/entrypoint", "docker/commit.sh"),
+        needs_gib=40,
+    ),
+}

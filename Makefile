@@ -25,8 +25,7 @@ bench: setup ## how fast the command lines and synth are
 
 lint: ## style and types
 	$(VENV) -m ruff check && $(VENV) -m ruff format --check
-	$(VENV) -m mypy stacks training localaws toolchain demo app.py
-	cd docker && ../$(VENV) -m mypy --config-file ../pyproject.toml -p entrypoint
+	$(VENV) -m mypy stacks training localaws toolchain demo app.py && cd docker && ../$(VENV) -m mypy --config-file ../pyproject.toml --package entrypoint
 
 clean: ## remove what set-up made here; runs, local AWS and the wheel cache stay
 	rm -rf .venv/pyvenv.cfg .venv node_modules cdk.out .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -8,10 +8,10 @@ from entrypoint.tf_checkpoints import next_attempt
 from entrypoint.values import Values
 
 STOPS_WITH_CHECKPOINT = False
-"""SIGTERM ends a rank at once; a checkpoint is written every 20 epochs and at the end."""
+"""SIGTERM ends a rank at once; a checkpoint is written after every epoch (patches.py)."""
 
 FOLDER = "/mask-rcnn-tensorflow"
-"""It asks git for the state of the folder that it runs in, and fails where that is no checkout."""
+"""Where the image has it."""
 
 DEFAULTS = {
     **family.DEFAULTS,

@@ -4,9 +4,11 @@ Sources of the limits:
 
 - `horovod`: PyPI's torch 2.14.1 (CUDA 13.0) holds code for sm_75, 80, 86, 90, 100 and 120, as
   `torch._C._cuda_getArchFlags()` says, so that a GPU needs compute capability 7.5 or more.
-- `tensorpack`, `aws-samples`: TensorFlow 1.15 on CUDA 10.0, which compiles for GPUs up to Turing
+- `aws-samples`: TensorFlow 1.15 on CUDA 10.0, which compiles for GPUs up to Turing
   (7.5, T4); what is compiled for 7.x runs on GPUs of that major version alone:
   https://docs.nvidia.com/cuda/turing-compatibility-guide
+- `tensorpack`: the original's GPUs. Its image (TensorFlow 2.15.1, CUDA 12.2) may run on newer ones;
+  they wait until it has been seen to train on one.
 - SMDDP's instance types, PyTorch and TensorFlow versions:
   https://docs.aws.amazon.com/sagemaker/latest/dg/distributed-data-parallel-support.html and
   https://docs.aws.amazon.com/sagemaker/latest/dg/data-parallel-release-notes.html. For TensorFlow,
@@ -73,6 +75,10 @@ _CUDA_10 = Hardware(
     reason="its TensorFlow 1.15 with CUDA 10.0 needs a V100 or T4", gpus=(V100, V100_32GB, T4)
 )
 
+_ORIGINAL = Hardware(
+    reason="it is offered on the original's GPUs alone: V100 or T4", gpus=(V100, V100_32GB, T4)
+)
+
 PAIRINGS = (
     Pairing(
         algorithm="horovod",
@@ -102,8 +108,8 @@ PAIRINGS = (
         algorithm="tensorpack",
         distribution="mpi",
         platforms=_CLOUD,
-        hardware=_CUDA_10,
-        software="TensorFlow 1.15, CUDA 10.0, Horovod",
+        hardware=_ORIGINAL,
+        software="TensorFlow 2.15.1, CUDA 12.2, Horovod 0.28.1",
     ),
     Pairing(
         algorithm="aws-samples",
@@ -124,11 +130,6 @@ PAIRINGS = (
     ),
 )
 """Of an algorithm's rows the first has its default distribution."""
-
-
-def default_distribution(algorithm: str) -> Distribution:
-    """Return what starts an algorithm's processes where the job says nothing."""
-    return _rows(algorithm)[0].distribution
 
 
 def check_pairing(

@@ -9,7 +9,6 @@ from training.algorithms.pairings import (
     DATA_SOURCES,
     PAIRINGS,
     check_pairing,
-    default_distribution,
     right_instances,
 )
 from training.errors import UsageError
@@ -101,7 +100,6 @@ def test_the_data_sources_are_those_of_a_job() -> None:
     [("horovod", "mpi"), ("tensorpack", "mpi"), ("aws-samples", "mpi"), ("tf2-smddp", "smddp")],
 )
 def test_the_default_distribution(algorithm: str, expected: str) -> None:
-    assert default_distribution(algorithm) == expected
     row = check_pairing(
         algorithm=algorithm,
         platform="sagemaker",
@@ -141,7 +139,7 @@ def test_horovod_runs_on_this_machine_without_an_instance_type(distribution: str
         ),
         ("horovod", "sagemaker", "p6e-gb200.36xlarge", None, ["arm64", "x86_64", "ml.p6-b200"]),
         (
-            "tensorpack", "ec2", "p4d.24xlarge", None,
+            "aws-samples", "ec2", "p4d.24xlarge", None,
             ["p4d.24xlarge", "A100", "CUDA 10.0", "V100 or T4", "families p3, p3dn, g4dn"],
         ),
         ("tensorpack", "sagemaker", None, None, ["local", "V100 or T4", "ml.p3"]),

@@ -1,0 +1,48 @@
+"""Reads the images' Dockerfiles and the scripts that they run."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import NamedTuple
+
+from tests.conftest import ROOT
+
+DOCKER = ROOT / "docker"
+THIRD_PARTY = ("tensorpack", "aws-samples", "tf2-smddp")
+
+
+class Instruction(NamedTuple):
+    name: str
+    text: str
+    """What follows the name, on one line."""
+
+
+def instructions(algorithm: str) -> list[Instruction]:
+    """Return the instructions of an image's Dockerfile, in order."""
+    text = (DOCKER / algorithm / "Dockerfile").read_text(encoding="utf-8")
+    kept = [line for line in text.splitlines() if not line.lstrip().startswith("#")]
+    joined = "\n".join(kept).replace("\\\n", " ")
+    found = []
+    for line in filter(str.strip, joined.splitlines()):
+        name, _, rest = line.partition(" ")
+        found.append(Instruction(name, " ".join(rest.split())))
+    return found
+
+
+def texts(algorithm: str, name: str) -> list[str]:
+    """Return what follows each instruction of a name."""
+    return [each.text for each in instructions(algorithm) if each.name == name]
+
+
+def scripts(algorithm: str) -> list[Path]:
+    """Return the shell scripts that an image's build runs."""
+    return [*sorted((DOCKER / algorithm).glob("*.sh")), DOCKER / "commit.sh"]
+
+
+def commands(script: Path) -> list[str]:
+    """Return a script's commands, comments left out, each on one line."""
+    lines = script.read_text(encoding="utf-8").splitlines()
+    kept = "\n".join(line for line in lines if not line.lstrip().startswith("#"))
+    joined = re.sub(r"\\\n\s*", "", kept)
+    return [line.strip() for line in joined.splitlines() if line.strip()]

@@ -23,6 +23,7 @@ ROOT = Path(__file__).resolve().parent.parent
 BASE = Command("bare imports", python("-c", "import typer, rich.console, pydantic, yaml"))
 HELP_AT_MOST = 2.0
 DRY_RUN_AT_MOST = 3.0
+SAGEMAKER_DRY_RUN_AT_MOST = 4.0
 
 # A dry run with findings prints its plan too and ends 3; the time is the same.
 DRY_RUN_EXIT_CODES = (0, 3)
@@ -60,7 +61,7 @@ def main(
 
 
 def measure(job: Path, outputs: Path, runs: int) -> list[Comparison]:
-    """Return both comparisons."""
+    """Return the comparisons."""
     launch = ("-m", "training.launch")
     subjects = [
         (Command("launch --help", python(*launch, "--help")), HELP_AT_MOST),
@@ -71,6 +72,17 @@ def measure(job: Path, outputs: Path, runs: int) -> list[Comparison]:
                 DRY_RUN_EXIT_CODES,
             ),
             DRY_RUN_AT_MOST,
+        ),
+        (
+            Command(
+                "launch --platform sagemaker --dry-run",
+                python(
+                    *(*launch, "--platform", "sagemaker", "--data-source", "efs"),
+                    *("--dry-run", "--outputs-file", str(outputs)),
+                ),
+                DRY_RUN_EXIT_CODES,
+            ),
+            SAGEMAKER_DRY_RUN_AT_MOST,
         ),
     ]
     return [
@@ -94,14 +106,16 @@ def first_job(folder: Path) -> Path:
 def write_outputs(path: Path) -> Path:
     """Write outputs of every stack, of the right form and of nothing that exists."""
     stacks = {
-        contract.STACK: {
-            output_key(field.name): f"{field.name.replace('_', '-')}-0"
-            for field in fields(contract)
-        }
+        contract.STACK: {output_key(field.name): _made_up(field.name) for field in fields(contract)}
         for contract in CONTRACTS
     }
     path.write_text(json.dumps(stacks), encoding="utf-8")
     return path
+
+
+def _made_up(field_name: str) -> str:
+    name = f"{field_name.replace('_', '-')}-0"
+    return f"arn:aws:none:us-west-2:123456789012:{name}" if field_name.endswith("_arn") else name
 
 
 if __name__ == "__main__":

@@ -78,8 +78,10 @@ def new_app(help_text: str) -> typer.Typer:
 
 def print_json(value: Any) -> None:
     """Print one JSON document to stdout, the same bytes whether a terminal or a pipe reads it."""
+    # In any other encoding, letters would come out as something that no reader of JSON takes.
+    is_utf_8 = (sys.stdout.encoding or "").lower() in {"utf-8", "utf8"}
     try:
-        sys.stdout.write(json.dumps(value, indent=2, ensure_ascii=False) + "\n")
+        sys.stdout.write(json.dumps(value, indent=2, ensure_ascii=not is_utf_8) + "\n")
         sys.stdout.flush()
     except BrokenPipeError:
         _reader_left()

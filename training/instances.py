@@ -178,13 +178,22 @@ def find_instance(name: str) -> Instance:
     Raises:
         UsageError: There is no GPU instance type of that name.
     """
-    ec2_name = name.strip().lower().removeprefix("ml.")
+    ec2_name = _ec2_name(name)
     if ec2_name in _BY_NAME:
         return _BY_NAME[ec2_name]
     family = ec2_name.partition(".")[0]
     if family in EXCLUDED_FAMILIES:
         raise UsageError(f"instance type {name}: {EXCLUDED_FAMILIES[family]}. Choose a GPU type")
     raise UsageError(f"instance type {name}: no GPU instance type of that name. {_hint(ec2_name)}")
+
+
+def known_instance(name: str) -> Instance | None:
+    """Return the instance type of such a name; None where there is none, as without GPU."""
+    return _BY_NAME.get(_ec2_name(name))
+
+
+def _ec2_name(name: str) -> str:
+    return name.strip().lower().removeprefix("ml.")
 
 
 def _hint(ec2_name: str) -> str:

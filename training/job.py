@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import (
     AfterValidator,
@@ -17,6 +17,7 @@ from pydantic import (
     Field,
     StringConstraints,
     ValidationError,
+    model_validator,
 )
 
 from training import algorithms, platforms
@@ -44,7 +45,8 @@ def _stays_below(path: str) -> str:
 
 ChannelPath = Annotated[
     str,
-    StringConstraints(pattern=r"^[A-Za-z0-9_.-]+(/[A-Za-z0-9_.-]+)*$", max_length=512),
+    # In an argument list it must not be taken for an option.
+    StringConstraints(pattern=r"^[A-Za-z0-9_.][A-Za-z0-9_.-]*(/[A-Za-z0-9_.-]+)*$", max_length=512),
     AfterValidator(_stays_below),
 ]
 """A path below the bucket or the file system's root: no leading slash and no space."""
@@ -53,7 +55,7 @@ ChannelPath = Annotated[
 class Instances(SpecPart):
     """The machines."""
 
-    type: str | None = None
+    type: str | None = Field(default=None, min_length=1)
     """An instance type, with or without SageMaker's `ml.`. None takes the algorithm's default; on
     platform `local` there is none. `local` on platform `sagemaker`: containers on this machine."""
     count: int | None = Field(default=None, ge=1, le=1000)
@@ -69,6 +71,15 @@ class Channels(SpecPart):
     """The data set, in COCO's layout; read only."""
     log: ChannelPath = LOG_ROOT
     """Each job makes a new folder `log-…` in it."""
+
+    @model_validator(mode="after")
+    def _keep_logs_out_of_the_data(self) -> Self:
+        if f"{self.log}/".startswith(f"{self.train}/"):
+            raise ValueError(
+                "log lies in train, and what a job writes would be data of the next; choose a "
+                "folder beside it"
+            )
+        return self
 
 
 class Limits(SpecPart):
@@ -163,7 +174,7 @@ def parse_assignments(assignments: Sequence[str]) -> dict[str, Any]:
     values: dict[str, Any] = {}
     for assignment in assignments:
         key, equals, text = assignment.partition("=")
-        if not equals or not key.strip():
+        if not equals or not all(part.strip() for part in key.split(".")):
             raise UsageError(
                 f"--set {assignment}: expected KEY=VALUE, for example hyperparameters.seed=1"
             )

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields
 from datetime import UTC, datetime
 from enum import StrEnum
+from inspect import Parameter, Signature, signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
 
@@ -25,58 +26,50 @@ PlatformName = StrEnum("PlatformName", platforms.NAMES)  # type: ignore[misc]
 AlgorithmName = StrEnum("AlgorithmName", algorithms.NAMES)  # type: ignore[misc]
 DataSourceName = StrEnum("DataSourceName", ["s3", "efs", "fsx"])
 
-JobFileArgument = Annotated[
-    Path | None, typer.Argument(metavar="[JOB.yaml]", help="The job spec; see jobs/.")
-]
-PlatformOption = Annotated[
-    PlatformName | None, typer.Option(help="Where it runs; the spec's, or local.")
-]
-AlgorithmOption = Annotated[
-    AlgorithmName | None, typer.Option(help="What trains; the spec's, or horovod.")
-]
-DataSourceOption = Annotated[
-    DataSourceName | None, typer.Option(help="Where the channels are; the spec's, or s3.")
-]
-InstanceTypeOption = Annotated[
-    str | None,
-    typer.Option(
-        help="Machine, such as p4d.24xlarge; the algorithm's by default, none for platform "
-        "local. local on platform sagemaker: containers on this machine."
-    ),
-]
-InstanceCountOption = Annotated[
-    int | None, typer.Option(help="How many machines; the algorithm's by default, 1 on local.")
-]
-NameOption = Annotated[
-    str | None, typer.Option(help="The job's name; made from data source and time by default.")
-]
-AssignmentsOption = Annotated[
-    list[str] | None,
-    typer.Option("--set", metavar="KEY=VALUE", help="Any key, as hyperparameters.seed=1."),
-]
 OutputsFileOption = Annotated[
     Path | None,
     typer.Option(help="What cdk deploy --outputs-file wrote; CloudFormation by default."),
 ]
-ResumeOption = Annotated[
-    bool, typer.Option("--resume", help="Go on from the last checkpoint of the named job.")
-]
+"""Also of commands about images, which go where the stacks are."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class JobOptions:
     """What a command was told; None where nothing was said."""
 
-    job_file: Path | None
-    platform: PlatformName | None
-    algorithm: AlgorithmName | None
-    data_source: DataSourceName | None
-    instance_type: str | None
-    instance_count: int | None
-    name: str | None
-    assignments: Sequence[str] | None
-    outputs_file: Path | None
-    resume: bool
+    job_file: Annotated[
+        Path | None, typer.Argument(metavar="[JOB.yaml]", help="The job spec; see jobs/.")
+    ] = None
+    platform: Annotated[
+        PlatformName | None, typer.Option(help="Where it runs; the spec's, or local.")
+    ] = None
+    algorithm: Annotated[
+        AlgorithmName | None, typer.Option(help="What trains; the spec's, or horovod.")
+    ] = None
+    data_source: Annotated[
+        DataSourceName | None, typer.Option(help="Where the channels are; the spec's, or s3.")
+    ] = None
+    instance_type: Annotated[
+        str | None,
+        typer.Option(
+            help="Machine, such as p4d.24xlarge; the algorithm's by default, none for platform "
+            "local. local on platform sagemaker: containers on this machine."
+        ),
+    ] = None
+    instance_count: Annotated[
+        int | None, typer.Option(help="How many machines; the algorithm's by default, 1 on local.")
+    ] = None
+    name: Annotated[
+        str | None, typer.Option(help="The job's name; made from data source and time by default.")
+    ] = None
+    assignments: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="KEY=VALUE", help="Any key, as hyperparameters.seed=1."),
+    ] = None
+    outputs_file: OutputsFileOption = None
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on from the last checkpoint of the named job.")
+    ] = False
 
     @property
     def say_something(self) -> bool:
@@ -116,6 +109,29 @@ class JobOptions:
         if self.resume and job.spec.name is None:
             raise UsageError("--resume: say which job goes on, with --name or the spec's name")
         return job
+
+
+def takes_job_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Make a command of a function that has `JobOptions` as its first parameter.
+
+    Typer reads the parameters of a function: in the place of that one it sees the options.
+    """
+    types = get_type_hints(JobOptions, include_extras=True)
+    of_job = [
+        Parameter(
+            each.name, Parameter.KEYWORD_ONLY, default=each.default, annotation=types[each.name]
+        )
+        for each in fields(JobOptions)
+    ]
+    _, *others = signature(command, eval_str=True).parameters.values()
+
+    def told(**given: Any) -> None:
+        options = JobOptions(**{each.name: given.pop(each.name) for each in of_job})
+        command(options, **given)
+
+    told.__signature__ = Signature([*of_job, *others])  # type: ignore[attr-defined]
+    told.__name__, told.__doc__ = command.__name__, command.__doc__
+    return told
 
 
 def this_machine() -> Machine:

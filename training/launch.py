@@ -11,19 +11,7 @@ import typer
 from training import platforms
 from training.cli import Format, FormatOption, log, new_app, print_json, run
 from training.errors import Interrupted, PreflightError, UsageError
-from training.job_options import (
-    AlgorithmOption,
-    AssignmentsOption,
-    DataSourceOption,
-    InstanceCountOption,
-    InstanceTypeOption,
-    JobFileArgument,
-    JobOptions,
-    NameOption,
-    OutputsFileOption,
-    PlatformOption,
-    ResumeOption,
-)
+from training.job_options import JobOptions, takes_job_options
 from training.platforms.api import Ending, Plan
 
 if TYPE_CHECKING:
@@ -34,18 +22,10 @@ app = new_app("Train Mask R-CNN where the stacks are.")
 
 
 @app.command()
+@takes_job_options
 def launch(
-    job_file: JobFileArgument = None,
+    options: JobOptions,
     *,
-    platform: PlatformOption = None,
-    algorithm: AlgorithmOption = None,
-    data_source: DataSourceOption = None,
-    instance_type: InstanceTypeOption = None,
-    instance_count: InstanceCountOption = None,
-    name: NameOption = None,
-    assignments: AssignmentsOption = None,
-    outputs_file: OutputsFileOption = None,
-    resume: ResumeOption = False,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Print the plan and start nothing.")
     ] = False,
@@ -64,21 +44,9 @@ def launch(
     Exit codes: 0 done, 1 the job failed, 2 wrong usage, 3 a check found an error, 4 AWS refused,
     75 stopped with a checkpoint (run again with --resume), 130 interrupted.
     """
-    options = JobOptions(
-        job_file=job_file,
-        platform=platform,
-        algorithm=algorithm,
-        data_source=data_source,
-        instance_type=instance_type,
-        instance_count=instance_count,
-        name=name,
-        assignments=assignments,
-        outputs_file=outputs_file,
-        resume=resume,
-    )
     job, plan = options.plan()
     # A plan from a file needs nobody; where AWS has told the outputs, it can be asked more.
-    offline = dry_run and outputs_file is not None
+    offline = dry_run and options.outputs_file is not None
     findings = _find(job, plan, offline=offline, suppressed=suppress or [])
     if dry_run:
         _print_plan(plan, findings, output_format)

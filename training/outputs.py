@@ -253,7 +253,7 @@ def read_outputs_file(path: Path) -> Outputs:
         UsageError: The file cannot be read or is not of that form.
     """
     try:
-        document = json.loads(path.read_text(encoding="utf-8"))
+        document = json.loads(path.read_text(encoding="utf-8-sig"))
     except OSError as error:
         raise UsageError(
             f"--outputs-file {path}: cannot be read ({error.strerror}). Write it with: "

@@ -2,10 +2,25 @@
 
 from __future__ import annotations
 
-from pydantic import BaseModel, ConfigDict
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, ValidationInfo, field_validator
+
+_NUMBERS = (int, int | None, float, float | None)
 
 
 class SpecPart(BaseModel):
     """A group of keys: immutable, an unknown key is an error, docstrings are the reference."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+
+    @field_validator("*", mode="before")
+    @classmethod
+    def _refuse_truth_as_a_number(cls, value: Any, info: ValidationInfo) -> Any:
+        """Keep `retries: yes` from being 1, which pydantic would make of it."""
+        if (
+            isinstance(value, bool)
+            and cls.model_fields[info.field_name or ""].annotation in _NUMBERS
+        ):
+            raise ValueError("expected a number")
+        return value

@@ -8,6 +8,13 @@ from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
+_WORDS = {
+    "dict_type": "Expected keys and values",
+    "model_type": "Expected keys and values",
+    "string_type": "Expected a text; what YAML would take for something else goes in quotes",
+}
+"""In place of pydantic's words, which are those of Python, by its error types."""
+
 
 def explain(error: ValidationError, model: type[BaseModel], *, prefix: str = "") -> list[str]:
     """Return one line for each thing that is wrong.
@@ -30,7 +37,7 @@ def explain(error: ValidationError, model: type[BaseModel], *, prefix: str = "")
         elif item["type"] == "missing":
             lines.append(f"{key}: is required")
         else:
-            message = item["msg"].removeprefix("Value error, ")
+            message = _WORDS.get(item["type"], item["msg"]).removeprefix("Value error, ")
             where = f"{key}: {_shortened(item['input'])}: " if location else ""
             lines.append(f"{where}{message[0].lower()}{message[1:]}")
     return lines

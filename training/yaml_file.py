@@ -13,15 +13,18 @@ class _Loader(yaml.SafeLoader):
     """PyYAML's safe loader, in which a second key of the same name is an error."""
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
-        seen: set[Any] = set()
+        seen: set[str] = set()
         for key_node, _ in node.value:
+            if not isinstance(key_node, yaml.ScalarNode):
+                raise yaml.constructor.ConstructorError(
+                    None, None, "a key is a word, and here is a list or a map", key_node.start_mark
+                )
             # "<<" merges another mapping, and may stand there more than once.
             if key_node.tag != "tag:yaml.org,2002:merge" and key_node.value in seen:
                 raise yaml.constructor.ConstructorError(
                     None, None, f"the key {key_node.value!r} is there twice", key_node.start_mark
                 )
-            if isinstance(key_node.value, str):
-                seen.add(key_node.value)
+            seen.add(key_node.value)
         return super().construct_mapping(node, deep)
 
 

@@ -1,5 +1,5 @@
 """SageMaker: notebook instances whole, and training jobs that live as its do, and train nothing.
 
-moto knows a third of a notebook instance's settings, no update of it, its lifecycle scripts and Git
-repositories; and its training jobs have ended when they begin.
+moto knows a third of a notebook instance's settings, and no update of it, of its lifecycle scripts
+or of a Git repository. Its training jobs have ended when they begin.
 """

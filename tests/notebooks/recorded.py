@@ -9,14 +9,14 @@ from typing import Any
 import pytest
 
 import training.notebook
-from tests.notebooks.reading import choose, code_of, read
+from tests.notebooks.reading import choose, code_of, read, typed
 
 
 class Recorder:
     """Stands for `training.notebook`: it writes down commands, and runs none."""
 
-    def __init__(self, log: Path, *, has_data: bool) -> None:
-        self.commands: list[tuple[str, ...]] = []
+    def __init__(self, log: Path, commands: list[tuple[str, ...]], *, has_data: bool) -> None:
+        self.commands = commands
         self._log = log
         self._has_data = has_data
 
@@ -40,21 +40,23 @@ def commands_of(
     *,
     has_data: bool = False,
     stop: bool = False,
+    ran: list[tuple[str, ...]] | None = None,
 ) -> list[tuple[str, ...]]:
     """Return the commands that a notebook runs, each as its module and arguments.
 
     Args:
         name: Of the notebook.
-        choice: The constants that a user sets otherwise.
+        choice: The constants that a user sets otherwise, besides what has to be typed.
         folder: The notebook's folder, with `home` in it, and the log channel of its job, `log`.
         has_data: Whether data was staged before.
         stop: Whether the job is to be stopped.
+        ran: Gets the commands too, for a notebook that does not come to its end.
     """
     notebook = read(name)
-    choose(notebook, choice)
+    choose(notebook, typed(name, choice) | choice)
     (folder / "log").mkdir()
     (folder / "log" / "report.html").touch()
-    recorder = Recorder(folder / "log", has_data=has_data)
+    recorder = Recorder(folder / "log", [] if ran is None else ran, has_data=has_data)
     values: dict[str, Any] = {}
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("HOME", str(folder / "home"))

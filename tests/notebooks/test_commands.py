@@ -12,10 +12,11 @@ import pytest
 from typer.testing import CliRunner
 
 from tests.command_lines import parse
-from tests.notebooks.reading import CHOICES, DATA_PARALLEL, FSX, S3_OR_EFS, choice_id
+from tests.notebooks.reading import CHOICES, DATA_PARALLEL, FSX, IMAGE, S3_OR_EFS, choice_id
 from tests.notebooks.recorded import commands_of
 from tests.training.platforms.sagemaker.planning import STACKS
 from training import launch
+from training.notebook import Told
 
 Command = tuple[str, ...]
 
@@ -136,3 +137,24 @@ def test_the_job_is_set_to_what_its_data_and_library_need(
 ) -> None:
     [launched] = [words for words in commands_of(name, choice, tmp_path) if "--yes" in words]
     assert launched[launched.index(expected) - 1] == "--set"
+
+
+def test_pytorch_trains_on_the_image_of_the_user_and_tensorflow_on_this_projects(
+    tmp_path: Path,
+) -> None:
+    told = {}
+    for framework in ("pytorch", "tensorflow"):
+        (tmp_path / framework).mkdir()
+        commands = commands_of(DATA_PARALLEL, {"FRAMEWORK": framework}, tmp_path / framework)
+        [plan] = [words for words in commands if "--dry-run" in words]
+        told[framework] = [word for word in plan if word.startswith("image=")]
+    assert told == {"pytorch": [f"image={IMAGE}"], "tensorflow": []}
+
+
+def test_without_an_image_for_pytorch_nothing_is_downloaded_or_planned(tmp_path: Path) -> None:
+    commands: list[Command] = []
+    with pytest.raises(Told) as stopped:
+        commands_of(DATA_PARALLEL, {"IMAGE": ""}, tmp_path, ran=commands)
+    assert commands == []
+    for part in ("IMAGE is empty", "torch 2.4.1 or older", "smdistributed-dataparallel"):
+        assert part in str(stopped.value)

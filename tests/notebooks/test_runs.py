@@ -1,7 +1,8 @@
 """The notebooks, run by Jupyter against local AWS with the app's own stacks.
 
-Nothing is typed: the kernel knows the region, as on the notebook instance, and the stacks tell the
-rest. Local AWS runs no container; what a job would write to its log channel is put there for it.
+Nothing is typed but the image of data parallel PyTorch: the kernel knows the region, as on the
+notebook instance, and the stacks tell the rest. Local AWS runs no container; what a job would write
+to its log channel is put there for it.
 """
 
 from __future__ import annotations
@@ -110,15 +111,17 @@ def write_log(place: Place, run: Run) -> None:
 
 
 @pytest.mark.slow
-def test_each_notebook_goes_from_data_to_report_with_nothing_typed(
+def test_each_notebook_goes_from_data_to_report_with_only_an_image_typed(
     place: Place, jupyter: Path, tmp_path: Path
 ) -> None:
+    # The image only has to be there: nobody runs it.
+    image = place.image("horovod")
     # Local AWS's EC2 knows no P3, the default of tensorpack.
     machines = ["--instance-type", "ml.g4dn.12xlarge", "--instance-count", "2"]
     runs = (
         prepare(S3_OR_EFS, tmp_path, "s3", SOURCE="s3"),
         prepare(FSX, tmp_path, "fsx", ALGORITHM="tensorpack", MACHINES=machines),
-        prepare(DATA_PARALLEL, tmp_path, "fsx"),
+        prepare(DATA_PARALLEL, tmp_path, "fsx", IMAGE=image),
     )
     on_s3, on_fsx, data_parallel = runs
     launch_twice(on_fsx)
@@ -127,7 +130,7 @@ def test_each_notebook_goes_from_data_to_report_with_nothing_typed(
         check_what_it_shows(run, place)
     check_job_on_s3(place.describe(on_s3.job_name), place)
     check_job_on_fsx(place.describe(on_fsx.job_name), place)
-    check_data_parallel_job(place.describe(data_parallel.job_name))
+    check_data_parallel_job(place.describe(data_parallel.job_name), image)
     assert f"{on_fsx.job_name} is there already" in on_fsx.printed("launch-again")
     assert place.job_names() == {run.job_name for run in runs}
 
@@ -181,7 +184,8 @@ def check_job_on_fsx(job: Mapping[str, Any], place: Place) -> None:
     assert job["VpcConfig"]["Subnets"] == [lustre.subnet_id]
 
 
-def check_data_parallel_job(job: Mapping[str, Any]) -> None:
+def check_data_parallel_job(job: Mapping[str, Any], image: str) -> None:
+    assert job["AlgorithmSpecification"]["TrainingImage"] == image
     assert job["TrainingJobName"].startswith("mask-rcnn-pytorch-")
     assert job["Environment"]["MASK_RCNN_ALGORITHM"] == "horovod"
     assert job["Environment"]["MASK_RCNN_DISTRIBUTION"] == "smddp"

@@ -25,6 +25,8 @@ class Reply:
     status: int
     kind: str | None
     body: bytes
+    request_id: str | None = None
+    """As AWS's answers have it, in a header."""
 
 
 JUNK = {
@@ -77,6 +79,8 @@ def pretending(reply: Reply | None, *, but_who: bool = False) -> Iterator[Preten
             self.send_response(reply.status)
             if reply.kind:
                 self.send_header("Content-Type", reply.kind)
+            if reply.request_id:
+                self.send_header("x-amzn-RequestId", reply.request_id)
             self.send_header("Content-Length", str(len(reply.body)))
             self.end_headers()
             if self.command != "HEAD":

@@ -95,9 +95,16 @@ def test_a_reader_that_leaves_is_no_error(what: str) -> None:
     assert (done.returncode, done.stderr) == (0, "")
 
 
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1", "cp1252"])
+def test_json_is_json_whatever_the_terminal_writes(encoding: str) -> None:
+    done = call("json", env={"PYTHONIOENCODING": encoding})
+    assert (done.returncode, done.stdout) == (0, '{\n  "name": "\\u00e9"\n}\n')
+    assert call("json", env={"PYTHONIOENCODING": "utf-8"}).stdout == '{\n  "name": "é"\n}\n'
+
+
 def test_a_terminal_that_lacks_a_letter_gets_its_number() -> None:
-    done = call("json", env={"PYTHONIOENCODING": "ascii"})
-    assert (done.returncode, done.stdout) == (0, '{\n  "name": "\\xe9"\n}\n')
+    done = call("text", env={"PYTHONIOENCODING": "ascii"})
+    assert (done.returncode, done.stdout.splitlines()[0]) == (0, "line 0 \\xe9")
 
 
 def test_closed_streams_and_a_width_of_nothing_are_borne() -> None:

@@ -9,7 +9,13 @@ from typing import Any
 import pytest
 
 from training.errors import UsageError
-from training.instances import EXCLUDED_FAMILIES, INSTANCES, Instance, find_instance
+from training.instances import (
+    EXCLUDED_FAMILIES,
+    INSTANCES,
+    Instance,
+    find_instance,
+    known_instance,
+)
 
 # SageMaker's training types without an accelerator: none of these letters starts a GPU family.
 CPU_FAMILY = re.compile(r"[cmrt]\d")
@@ -109,6 +115,12 @@ def test_find_instance_takes_both_names(name: str):
 def test_find_instance_refuses_an_unknown_name_and_helps(name: str, said: str):
     with pytest.raises(UsageError, match=said):
         find_instance(name)
+
+
+def test_what_is_no_gpu_type_is_not_known():
+    assert known_instance("ml.p4d.24xlarge") == find_instance("p4d.24xlarge")
+    for name in ("ml.m5.large", "trn1.32xlarge", "local", ""):
+        assert known_instance(name) is None
 
 
 def test_a_type_that_sagemaker_lacks_has_no_sagemaker_name():

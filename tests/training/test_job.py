@@ -54,7 +54,20 @@ def test_the_command_line_wins_over_the_file(tmp_path: Path) -> None:
             "instances: {count: 0}",
             "instances.count: 0: input should be greater than or equal to 1",
         ),
-        ("instances: 4", "instances: 4: input should be a valid dictionary"),
+        ("instances: 4", "instances: 4: expected keys and values"),
+        ("hyperparameters:", "hyperparameters: None: expected keys and values"),
+        ("name: 123", "name: 123: expected a text; what YAML would take for something else goes"),
+        ("environment: {A: 1}", "environment.A: 1: expected a text; what YAML would take for"),
+        ("? [a]\n: b", "not YAML: a key is a word, and here is a list or a map"),
+        ("? {a: 1}\n: b", "not YAML: a key is a word, and here is a list or a map"),
+        ("retries: yes", "retries: True: expected a number"),
+        ("instances: {count: true}", "instances.count: True: expected a number"),
+        ("limits: {max_usd: true}", "limits.max_usd: True: expected a number"),
+        ("sagemaker: {volume_gib: true}", "sagemaker.volume_gib: True: expected a number"),
+        ("instances: {type: ''}", "instances.type: '': string should have at least 1 character"),
+        ("channels: {log: --make}", "channels.log: '--make': string should match pattern"),
+        ("channels: {train: a, log: a}", "log lies in train, and what a job writes would be data"),
+        ("channels: {train: a, log: a/b}", "log lies in train, and what a job writes would be"),
         ("name: ../../etc", "name: '../../etc': string should match pattern"),
         (
             "channels: {train: /absolute}",
@@ -84,6 +97,11 @@ def test_a_wrong_spec_is_named_with_its_file_key_and_what_is_allowed(
     assert str(raised.value).startswith(f"{tmp_path / 'job.yaml'}: ")
     assert expected in str(raised.value)
     assert "\n" not in str(raised.value)
+
+
+def test_logs_may_lie_above_the_data_and_beside_it(tmp_path: Path) -> None:
+    for channels in ("{train: a/b, log: a}", "{train: a, log: a-b}"):
+        assert read(tmp_path, f"channels: {channels}").spec.channels.train.startswith("a")
 
 
 def test_what_editors_put_around_the_text_does_not_matter(tmp_path: Path) -> None:
@@ -125,7 +143,9 @@ def test_an_assignment_is_read_as_yaml(assignment: str, expected: dict[str, Any]
     assert parse_assignments([assignment]) == expected
 
 
-@pytest.mark.parametrize("assignment", ["novalue", "=1", " =1", "a=[", "a={"])
+@pytest.mark.parametrize(
+    "assignment", ["novalue", "=1", " =1", ".=1", "a.=1", "a..b=1", "a=[", "a={"]
+)
 def test_a_broken_assignment_is_quoted_in_the_error(assignment: str) -> None:
     with pytest.raises(UsageError, match="--set"):
         parse_assignments([assignment])

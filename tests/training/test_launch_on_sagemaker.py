@@ -6,22 +6,13 @@ import json
 import subprocess
 import sys
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
 import pytest
 
 from tests.conftest import ROOT, LocalAws
-from tests.training.platforms.sagemaker.planning import STACKS
-
-REGION = "us-east-1"
-MANIFEST = {
-    "schemaVersion": 2,
-    "mediaType": "application/vnd.oci.image.manifest.v1+json",
-    "config": {"mediaType": "a", "size": 1, "digest": f"sha256:{'0' * 64}"},
-    "layers": [],
-}
+from tests.training.job_place import REGION, JobPlace, make_job_place
 
 
 @dataclass(frozen=True)
@@ -29,15 +20,14 @@ class Cloud:
     """What the stacks would have made, and a data set on S3."""
 
     aws: LocalAws
-    outputs_file: Path
-    image: str
+    place: JobPlace
 
     def launch(self, *arguments: str, exit_code: int = 0) -> subprocess.CompletedProcess[str]:
         done = subprocess.run(
             [
                 *(sys.executable, "-m", "training.launch", "--platform", "sagemaker"),
-                *("--instance-type", "g5.xlarge", "--outputs-file", str(self.outputs_file)),
-                *("--set", f"image={self.image}", "--set", "tags={localaws:seconds: '1'}"),
+                *("--instance-type", "g5.xlarge", "--outputs-file", str(self.place.outputs_file)),
+                *("--set", f"image={self.place.image}", "--set", "tags={localaws:seconds: '1'}"),
                 *arguments,
             ],
             env=self.aws.process_env() | {"AWS_REGION": REGION, "AWS_DEFAULT_REGION": REGION},
@@ -59,51 +49,7 @@ class Cloud:
 
 @pytest.fixture(scope="module")
 def cloud(local_aws: LocalAws, tmp_path_factory: pytest.TempPathFactory) -> Cloud:
-    mark = uuid4().hex[:8]
-    ec2, s3, ecr = (local_aws.client(name) for name in ("ec2", "s3", "ecr"))
-    vpc = ec2.create_vpc(CidrBlock="10.7.0.0/16")["Vpc"]["VpcId"]
-    zones = [f"{REGION}{letter}" for letter in "abc"]
-    subnets = [
-        ec2.create_subnet(VpcId=vpc, CidrBlock=f"10.7.{number}.0/24", AvailabilityZone=zone)
-        for number, zone in enumerate(zones)
-    ]
-    group = ec2.create_security_group(GroupName=f"jobs-{mark}", Description="-", VpcId=vpc)
-    every = {"IpProtocol": "-1", "UserIdGroupPairs": [{"GroupId": group["GroupId"]}]}
-    ec2.authorize_security_group_ingress(GroupId=group["GroupId"], IpPermissions=[every])
-    key = local_aws.client("kms").create_key()["KeyMetadata"]["Arn"]
-    role = local_aws.client("iam").create_role(
-        RoleName=f"jobs-{mark}", AssumeRolePolicyDocument="{}"
-    )
-    bucket = f"launch-{mark}"
-    s3.create_bucket(Bucket=bucket)
-    for name in (
-        "train2017/1.jpg",
-        "val2017/2.jpg",
-        "annotations/instances_train2017.json",
-        "annotations/instances_val2017.json",
-    ):
-        s3.put_object(Bucket=bucket, Key=f"mask-rcnn/sagemaker/input/train/{name}", Body=b"{}")
-    repository = ecr.create_repository(repositoryName=f"horovod-{mark}")["repository"]
-    ecr.put_image(
-        repositoryName=repository["repositoryName"],
-        imageManifest=json.dumps(MANIFEST),
-        imageTag="1",
-    )
-    stacks: dict[str, dict[str, str]] = {name: dict(stack) for name, stack in STACKS.items()}
-    stacks["NetworkStack"] |= {
-        "VpcId": vpc,
-        "PrivateSubnetIds": ",".join(each["Subnet"]["SubnetId"] for each in subnets),
-        "AvailabilityZones": ",".join(zones),
-        "TrainingSecurityGroupId": group["GroupId"],
-    }
-    stacks["StorageStack"] |= {
-        "BucketName": bucket,
-        "EncryptionKeyArn": key,
-        "TrainingRoleArn": role["Role"]["Arn"],
-    }
-    path = tmp_path_factory.mktemp("launch") / "outputs.json"
-    path.write_text(json.dumps(stacks))
-    return Cloud(local_aws, path, f"{repository['repositoryUri']}:1")
+    return Cloud(local_aws, make_job_place(local_aws, tmp_path_factory.mktemp("launch")))
 
 
 def new_name() -> str:

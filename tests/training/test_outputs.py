@@ -205,6 +205,12 @@ def test_a_stack_is_looked_at_only_when_it_is_read() -> None:
         outputs.read(StorageOutputs)
 
 
+def test_a_byte_order_mark_before_the_file_does_not_matter(tmp_path: Path) -> None:
+    path = tmp_path / "outputs.json"
+    path.write_text(json.dumps({"NetworkStack": NETWORK.to_outputs()}), encoding="utf-8-sig")
+    assert read_outputs_file(path).read(NetworkOutputs) == NETWORK
+
+
 def test_the_file_of_cdk_deploy_is_read(tmp_path: Path) -> None:
     path = tmp_path / "outputs.json"
     path.write_text(json.dumps({"NetworkStack": NETWORK.to_outputs()}), encoding="utf-8")

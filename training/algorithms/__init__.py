@@ -36,6 +36,8 @@ class Algorithm(Protocol):
     """What it prints."""
     DEFAULT_INSTANCES: tuple[str, int]
     """Instance type, as EC2 names it, and count where the job says nothing."""
+    READS_RECORDS: bool
+    """Whether it reads pictures from TFRecords, and not COCO's own files."""
 
     def splits(self, hyperparameters: BaseModel) -> Sequence[str]:
         """Return the splits of the data set that the job reads, each once."""

@@ -19,6 +19,7 @@ from training.errors import UsageError
 HYPERPARAMETERS = AwsSamplesHyperparameters
 REPOSITORY = "aws_samples_repository_uri"
 DEFAULT_INSTANCES = ("p3.16xlarge", 4)
+READS_RECORDS = False
 METRICS = REFERENCE_METRICS
 
 _BASE_LR = 1e-2 / 8

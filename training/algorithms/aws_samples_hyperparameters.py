@@ -25,7 +25,7 @@ class AwsSamplesHyperparameters(ReferenceHyperparameters):
     OTHERS: ClassVar[Mapping[str, str]] = {
         "lr_schedule": "aws-samples has no schedule in steps; give lr_epoch_schedule in epochs, "
         "for example [(16, 0.1), (20, 0.01), (24, None)]",
-        "checkpoint_period": "aws-samples writes one every 20 epochs and at the end; leave it out",
+        "checkpoint_period": "aws-samples writes one after every epoch; leave it out",
     }
 
     mode_fpn: Annotated[Literal[True], only_true("the model has a feature pyramid")] = True

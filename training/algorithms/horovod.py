@@ -16,6 +16,7 @@ from training.maskrcnn.schedule import Schedule, make_schedule
 HYPERPARAMETERS = Hyperparameters
 REPOSITORY = "horovod_repository_uri"
 DEFAULT_INSTANCES = ("p4d.24xlarge", 4)
+READS_RECORDS = False
 METRICS: tuple[Metric, ...] = (
     *REFERENCE_METRICS,
     metric("rpn_losses/label_loss"),
@@ -30,7 +31,7 @@ METRICS: tuple[Metric, ...] = (
 
 
 def command(*, data: str, log_dir: str, hyperparameters: str, resume: bool) -> list[str]:
-    """See `training.algorithms.Algorithm`."""
+    """See `training.algorithms.RunsHere`."""
     return [
         "-m",
         "training.maskrcnn.train",
@@ -66,33 +67,19 @@ def bad_annotations(hyperparameters: BaseModel) -> Literal["stop", "skip"]:
 def learning_rates(hyperparameters: BaseModel, *, world_size: int) -> LearningRates:
     """See `training.algorithms.Algorithm`; the trainer's own schedule."""
     own = _own(hyperparameters)
-    if own.images_per_epoch is not None:
-        return _in_steps_and_epochs(own, world_size, own.images_per_epoch)
-    if own.lr_schedule is not None:
-        return _in_steps(own, world_size)
-    return _in_epochs(own, world_size)
-
-
-def _in_steps_and_epochs(own: Hyperparameters, world_size: int, images: int) -> LearningRates:
-    schedule = make_schedule(own, world_size=world_size, images_per_epoch=images)
+    if own.images_per_epoch is None and own.lr_schedule is None:
+        return _in_epochs(own, world_size)
+    # `lr_schedule` counts pictures, whatever an epoch is.
+    schedule = make_schedule(own, world_size=world_size, images_per_epoch=own.images_per_epoch or 1)
     return _describe(
         schedule,
         total_steps=schedule.total_steps,
         drops=[
-            RateChange(step, schedule.epoch_at(step), schedule.learning_rate * multiple)
-            for step, multiple in schedule.drops
-        ],
-    )
-
-
-def _in_steps(own: Hyperparameters, world_size: int) -> LearningRates:
-    """`lr_schedule` counts pictures, whatever an epoch is."""
-    schedule = make_schedule(own, world_size=world_size, images_per_epoch=1)
-    return _describe(
-        schedule,
-        total_steps=schedule.total_steps,
-        drops=[
-            RateChange(step, None, schedule.learning_rate * multiple)
+            RateChange(
+                step,
+                schedule.epoch_at(step) if own.images_per_epoch else None,
+                schedule.learning_rate * multiple,
+            )
             for step, multiple in schedule.drops
         ],
     )

@@ -19,6 +19,7 @@ from training.errors import UsageError
 HYPERPARAMETERS = TensorPackHyperparameters
 REPOSITORY = "tensorpack_repository_uri"
 DEFAULT_INSTANCES = ("p3.16xlarge", 4)
+READS_RECORDS = False
 METRICS = REFERENCE_METRICS
 
 SPLIT_PREFIX = "coco_"

@@ -18,6 +18,7 @@ from training.algorithms.tf2_smddp_hyperparameters import Tf2SmddpHyperparameter
 HYPERPARAMETERS = Tf2SmddpHyperparameters
 REPOSITORY = "tf2_smddp_repository_uri"
 DEFAULT_INSTANCES = ("p3dn.24xlarge", 2)
+READS_RECORDS = True
 
 # It prints `[MaskRCNN] INFO    : name: value` (mask_rcnn/utils/logging_formatter.py), where what
 # is before the name tells `AP` from `mask_AP` and `throughput` from `Average throughput`.

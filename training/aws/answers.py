@@ -6,6 +6,7 @@ stumbles over it with whatever exception Python has for that.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -44,7 +45,9 @@ class _WaryParser:
             # Nothing but an answer goes into a parser: whatever it stumbles over is in there.
             return _foreign(response, error)
         # The fields of a known error are read apart, and have no metadata.
-        if _is_error(shape) or _is_of_aws(parsed, response):
+        if _is_error(shape) or (
+            _is_of_aws(parsed, response) and _is_whole(parsed, response, shape)
+        ):
             return parsed
         return _foreign(response, None)
 
@@ -65,6 +68,30 @@ def _is_of_aws(parsed: Mapping[str, Any], response: Mapping[str, Any]) -> bool:
         return True
     # botocore takes the status where there is no code.
     return parsed.get("Error", {}).get("Code") not in (None, "", str(status))
+
+
+def _is_whole(parsed: Mapping[str, Any], response: Mapping[str, Any], shape: Any) -> bool:
+    """Return whether an answer has what it must have.
+
+    Of a text that is no JSON, as one that was cut off, botocore makes an answer without members.
+    """
+    if parsed.keys() - {"ResponseMetadata"} or response["status_code"] >= FIRST_REDIRECT:
+        return True
+    if shape is not None and getattr(shape, "required_members", None):
+        return False
+    return not response["body"] or not _claims_json(response) or _is_json(response["body"])
+
+
+def _claims_json(response: Mapping[str, Any]) -> bool:
+    return "json" in response["headers"].get("content-type", "")
+
+
+def _is_json(body: bytes) -> bool:
+    try:
+        json.loads(body)
+    except ValueError:
+        return False
+    return True
 
 
 def _foreign(response: Mapping[str, Any], cause: Exception | None) -> dict[str, Any]:

@@ -37,7 +37,7 @@ def new_session(*, region: str | None = None, profile: str | None = None) -> Ses
     # For the clients that botocore makes itself, to get credentials.
     parts.set_default_client_config(_config(READ_TIMEOUT_S, ATTEMPTS))
     # The CLI and other SDKs read this one; boto3 alone knows only AWS_DEFAULT_REGION.
-    region = region or os.environ.get("AWS_REGION")
+    region = region or os.environ.get("AWS_REGION") or None
     with translated():
         return boto3.Session(region_name=region, profile_name=profile, botocore_session=parts)
 
@@ -78,9 +78,14 @@ def new_client(
         AwsError: There is no region.
         UsageError: AWS_ENDPOINT_URL is not an address.
     """
+    from botocore.exceptions import NoRegionError
+
     config = _config(read_timeout_s, attempts)
     try:
         with translated():
+            if not region and session.region_name == "":
+                # Of AWS_DEFAULT_REGION without a word, with which botocore would make an address.
+                raise NoRegionError
             return session.client(  # type: ignore[call-overload]
                 service, region_name=region, config=config
             )

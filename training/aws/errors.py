@@ -184,10 +184,11 @@ def _no_answer(error: BotoCoreError) -> AwsError:
             f"{error}. Log in (aws configure, aws sso login), set AWS_PROFILE, or use a local AWS: "
             'eval "$(python -m localaws env)"'
         )
-    if isinstance(error, exceptions.NoRegionError):
+    if isinstance(error, exceptions.NoRegionError | exceptions.InvalidRegionError):
+        is_none = isinstance(error, exceptions.NoRegionError)
         return NoCredentials(
-            "No region is set. Set AWS_REGION, for example AWS_REGION=us-east-1, or use a local "
-            'AWS: eval "$(python -m localaws env)"'
+            f"{'No region is set.' if is_none else error} Set AWS_REGION, for example "
+            'AWS_REGION=us-east-1, or use a local AWS: eval "$(python -m localaws env)"'
         )
     if isinstance(error, exceptions.ProfileNotFound):
         return NoCredentials(f"{error}. Profiles are in ~/.aws/config; set AWS_PROFILE to one")

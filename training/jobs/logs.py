@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Annotated
 
 import typer
@@ -25,16 +26,8 @@ def logs(
     the job itself goes on.
     """
     control = load(platform)
-    show = _show_json if output_format is Format.JSON else _show
+    show: Callable[[str], None] = print_json if output_format is Format.JSON else result.out
     if follow:
         control.follow(name, show)
     else:
         control.show(name, show)
-
-
-def _show(line: str) -> None:
-    result.out(line, highlight=False)
-
-
-def _show_json(line: str) -> None:
-    print_json(line)

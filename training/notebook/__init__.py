@@ -2,5 +2,6 @@
 
 from training.notebook.command import run
 from training.notebook.surroundings import Surroundings, look_around
+from training.notebook.told import Told
 
-__all__ = ["Surroundings", "look_around", "run"]
+__all__ = ["Surroundings", "Told", "look_around", "run"]

@@ -8,8 +8,11 @@ from __future__ import annotations
 
 import os
 import shlex
+import signal
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from training.notebook.told import Told
 
@@ -57,14 +60,28 @@ def _environment() -> dict[str, str]:
 
 def _show_to_the_end(process: subprocess.Popen[str]) -> None:
     assert process.stdout is not None
-    was_interrupted = False
-    while True:
-        try:
-            for line in process.stdout:
-                sys.stdout.write(line)
-                sys.stdout.flush()
-            return
-        except KeyboardInterrupt:
-            if was_interrupted:
-                process.terminate()
-            was_interrupted = True
+    with _interrupts_left_to(process):
+        for line in process.stdout:
+            sys.stdout.write(line)
+            sys.stdout.flush()
+
+
+@contextmanager
+def _interrupts_left_to(process: subprocess.Popen[str]) -> Iterator[None]:
+    """Leave the first interrupt to the command, which has got it too; end it at the next.
+
+    KeyboardInterrupt would lose the line that is just being shown.
+    """
+    interrupts = 0
+
+    def hear(*_: object) -> None:
+        nonlocal interrupts
+        interrupts += 1
+        if interrupts > 1:
+            process.terminate()
+
+    before = signal.signal(signal.SIGINT, hear)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)

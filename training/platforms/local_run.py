@@ -132,7 +132,7 @@ def _write_json(path: Path, document: Any) -> None:
 
 def _train(request: LocalRequest, log: LogChannel) -> None:
     """Start the processes, follow them, and say how they ended."""
-    logs = RankLogs(log, request.world_size, _show)
+    logs = RankLogs(log, request.world_size, console.out)
     try:
         ended = supervise.run(
             request.argv,
@@ -146,11 +146,6 @@ def _train(request: LocalRequest, log: LogChannel) -> None:
     finally:
         logs.close()
     _judge(ended, _outcome(log), logs)
-
-
-def _show(line: str) -> None:
-    """Show a line of a rank as it is, unless nobody reads any more: then the job goes on."""
-    console.out(line, highlight=False)
 
 
 def _environment(request: LocalRequest) -> dict[str, str]:

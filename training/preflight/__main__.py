@@ -9,19 +9,7 @@ import typer
 
 from training.cli import Format, FormatOption, log, new_app, print_json, result, run
 from training.errors import AwsError, PreflightError, UsageError
-from training.job_options import (
-    AlgorithmOption,
-    AssignmentsOption,
-    DataSourceOption,
-    InstanceCountOption,
-    InstanceTypeOption,
-    JobFileArgument,
-    JobOptions,
-    NameOption,
-    OutputsFileOption,
-    PlatformOption,
-    ResumeOption,
-)
+from training.job_options import JobOptions, takes_job_options
 
 if TYPE_CHECKING:
     from training.preflight.report import Report
@@ -32,8 +20,9 @@ app = new_app("Check before anything is made or spent.")
 
 
 @app.command()
+@takes_job_options
 def preflight(
-    job_file: JobFileArgument = None,
+    options: JobOptions,
     *,
     stacks: Annotated[
         bool, typer.Option("--stacks", help="Check what cdk deploy would do, before it does it.")
@@ -44,15 +33,6 @@ def preflight(
             "--context", "-c", metavar="KEY=VALUE", help="A setting, as for cdk deploy; repeat it."
         ),
     ] = None,
-    platform: PlatformOption = None,
-    algorithm: AlgorithmOption = None,
-    data_source: DataSourceOption = None,
-    instance_type: InstanceTypeOption = None,
-    instance_count: InstanceCountOption = None,
-    name: NameOption = None,
-    assignments: AssignmentsOption = None,
-    outputs_file: OutputsFileOption = None,
-    resume: ResumeOption = False,
     only: Annotated[
         list[str] | None, typer.Option(metavar="CODE", help="Look for this alone; repeat it.")
     ] = None,
@@ -70,18 +50,6 @@ def preflight(
     those of cdk.json and of -c, as for cdk deploy. Exit codes: 0 no error was found, 2 wrong usage
     or settings, 3 an error was found, 4 AWS cannot be reached, or answered no check.
     """
-    options = JobOptions(
-        job_file=job_file,
-        platform=platform,
-        algorithm=algorithm,
-        data_source=data_source,
-        instance_type=instance_type,
-        instance_count=instance_count,
-        name=name,
-        assignments=assignments,
-        outputs_file=outputs_file,
-        resume=resume,
-    )
     _require_one(options, stacks=stacks, context=context or [])
     if stacks:
         report = _check_stacks(context or [], only or [], suppress or [], time_limit_s)

@@ -32,14 +32,18 @@ def read_cached(file: Path) -> PriceList | None:
     """Return a list that was fetched; None where there is none.
 
     Raises:
-        ValueError: The file holds something else, or cannot be read.
+        ValueError: The file holds something else, such as another region's list, or cannot be
+            read.
     """
     try:
-        return read_price_list(json.loads(file.read_bytes()))
+        found = read_price_list(json.loads(file.read_bytes()))
     except FileNotFoundError:
         return None
     except OSError as error:
         raise ValueError(str(error)) from error
+    if cached_file(file.parent, found.service, found.region) != file:
+        raise ValueError(f"the prices of {found.service} in {found.region}")
+    return found
 
 
 def write_cached(cache: Path, prices: PriceList) -> Path:

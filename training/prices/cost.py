@@ -11,7 +11,7 @@ from typing import Any
 
 from training.platforms.api import Cost
 from training.prices.price_list import MAX_AGE_DAYS, SAGEMAKER_TRAINING
-from training.prices.table import Price, Unknown, find_price
+from training.prices.table import Price, Unknown, find_price, refresh_command
 
 HOUR_S = 3600
 
@@ -83,10 +83,6 @@ def sagemaker_cost(
         assumptions=(*said, f"left out: {_left_out(config)}"),
         price_age_days=age,
     )
-
-
-def refresh_command(region: str) -> str:
-    return f"`python -m training.prices refresh --region {region}`"
 
 
 def _instances(body: Mapping[str, Any]) -> _Instances:

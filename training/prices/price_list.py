@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -14,6 +13,9 @@ SAGEMAKER_TRAINING = "sagemaker-training"
 
 MAX_AGE_DAYS = 90
 """Older prices are shown with a warning."""
+
+MAX_USD_PER_HOUR = 1e6
+"""Far more than AWS asks for any instance: what is not below it is damage."""
 
 _REGION = re.compile(r"[a-z]{2,8}(-[a-z]{2,16}){1,3}-\d{1,2}")
 """It becomes a file's name."""
@@ -73,8 +75,8 @@ def read_price_list(value: Any) -> PriceList:
 
 
 def is_price(usd: float) -> bool:
-    """Return whether a number can be what an hour costs: nothing here is free."""
-    return math.isfinite(usd) and usd > 0
+    """Return whether a number can be what an hour costs: nothing here is free, or a fortune."""
+    return 0 < usd < MAX_USD_PER_HOUR
 
 
 def is_region(name: str) -> bool:

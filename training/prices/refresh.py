@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from training.aws.pricing import ENDPOINTS, Pricing, Product
-from training.cli import Format, FormatOption, log, print_json
+from training.cli import Format, FormatOption, log, print_json, result
 from training.errors import AwsError, UsageError
 from training.prices.cache import price_cache, write_cached
 from training.prices.price_list import SAGEMAKER_TRAINING, PriceList, is_price, is_region
@@ -58,7 +58,7 @@ def refresh(
         print_json([{**prices.to_json(), "file": str(file)} for prices, file in written])
         return
     for _, file in written:
-        typer.echo(file)
+        result.print(str(file))
 
 
 def endpoint_for(region: str) -> str:

@@ -48,7 +48,7 @@ def find_price(service: str, region: str, instance_type: str, *, cache: Path) ->
     shipped = [each for each in _shipped() if (each.service, each.region) == (service, region)]
     # Of two lists of one day, the fetched one is AWS's whole list.
     lists = sorted([*fetched, *shipped], key=lambda each: each.as_of, reverse=True)
-    fetch = f"`python -m training.prices refresh --region {region}` asks AWS"
+    fetch = f"{refresh_command(region)} asks AWS"
     for each in lists:
         if instance_type in each.usd_per_hour:
             return Price(each.usd_per_hour[instance_type], each)
@@ -58,6 +58,11 @@ def find_price(service: str, region: str, instance_type: str, *, cache: Path) ->
                 f"{fetch} for today's"
             )
     return Unknown(f"{trouble}no price of {instance_type} in {region} is known here; {fetch}")
+
+
+def refresh_command(region: str) -> str:
+    """Return what fetches a region's prices of today."""
+    return f"`python -m training.prices refresh --region {region}`"
 
 
 def _fetched(file: Path) -> tuple[list[PriceList], str]:

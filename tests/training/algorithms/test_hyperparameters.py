@@ -128,7 +128,7 @@ def test_a_value_that_the_implementation_cannot_take_is_refused_with_what_is_all
     [
         ("tensorpack", "lr_epoch_schedule", "give lr_schedule in steps of 8 pictures"),
         ("aws-samples", "lr_schedule", "give lr_epoch_schedule in epochs"),
-        ("aws-samples", "checkpoint_period", "every 20 epochs and at the end"),
+        ("aws-samples", "checkpoint_period", "after every epoch"),
     ],
 )
 def test_what_one_implementation_lacks_is_refused_with_what_it_has(

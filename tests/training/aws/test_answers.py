@@ -38,7 +38,7 @@ def clients(pretender: Pretender) -> Iterator[Clients]:
         for name, value in environ(pretender.endpoint).items():
             environment.setenv(name, value)
         made = Clients(new_session(), None, read_timeout_s=0.3, attempts=1)
-        for service in ("sts", "cloudformation", "ssm", "ec2", "efs", "s3"):
+        for service in ("sts", "cloudformation", "ssm", "ec2", "efs", "s3", "sagemaker", "logs"):
             made.boto(service)
         yield made
 
@@ -86,6 +86,27 @@ def test_a_client_that_is_used_as_it_is_knows_them_too(
     pretender.reply = JUNK["a page"]
     with pytest.raises(ForeignAnswer, match=r"^ListObjectsV2 was answered"), translated():
         clients.boto("s3").list_objects_v2(Bucket="bucket")
+
+
+@pytest.mark.parametrize("body", [b'{"TrainingJob', b"", b"{}", b"not JSON"])
+def test_an_answer_that_was_cut_off_is_none_although_it_has_a_request_id(
+    pretender: Pretender, clients: Clients, body: bytes
+) -> None:
+    pretender.reply = Reply(200, "application/x-amz-json-1.1", body, request_id="r-1")
+    for ask in (clients.sagemaker.training_job, clients.sagemaker.training_jobs):
+        with pytest.raises(ForeignAnswer, match=r"TrainingJobs? was answered"):
+            ask("one")
+    # The model of CloudWatch Logs requires no member.
+    if body not in (b"", b"{}"):
+        with pytest.raises(ForeignAnswer, match="GetLogEvents was answered"):
+            clients.logs.page("group", "stream", token=None, since_ms=0)
+
+
+def test_an_answer_without_a_word_is_taken_where_there_is_nothing_to_say(
+    pretender: Pretender, clients: Clients
+) -> None:
+    pretender.reply = Reply(200, "application/x-amz-json-1.1", b"", request_id="r-1")
+    assert clients.sagemaker.stop_training_job("one") is None  # type: ignore[func-returns-value]
 
 
 def test_an_answer_of_aws_is_taken(pretender: Pretender, clients: Clients) -> None:

@@ -37,6 +37,15 @@ def test_missing_region_is_one_error_that_names_the_variable() -> None:
         new_client(new_session(), "cloudformation")
 
 
+def test_a_region_without_a_word_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AWS_REGION", "")
+    monkeypatch.setenv("AWS_DEFAULT_REGION", "eu-north-1")
+    assert new_session().region_name == "eu-north-1"
+    monkeypatch.setenv("AWS_DEFAULT_REGION", "")
+    with pytest.raises(NoCredentials, match="Set AWS_REGION"):
+        new_client(new_session(), "cloudformation")
+
+
 def test_unknown_profile_is_one_error_that_names_it() -> None:
     with pytest.raises(NoCredentials, match=r"mine.* ~/\.aws/config"):
         new_session(profile="mine")

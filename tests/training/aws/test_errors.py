@@ -161,6 +161,7 @@ def test_endpoint_that_cannot_be_reached_points_at_the_network(error: Exception)
         (exceptions.NoCredentialsError(), "python -m localaws env"),
         (exceptions.PartialCredentialsError(provider="env", cred_var="key"), "aws configure"),
         (exceptions.NoRegionError(), "AWS_REGION=us-east-1"),
+        (exceptions.InvalidRegionError(region_name="us east"), r"'us east'.* Set AWS_REGION"),
         (exceptions.ProfileNotFound(profile="mine"), "AWS_PROFILE"),
         (exceptions.UnauthorizedSSOTokenError(), "aws sso login"),
     ],

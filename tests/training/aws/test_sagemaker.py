@@ -75,3 +75,13 @@ def test_jobs_are_listed_newest_first_page_by_page(stubber: Stubber) -> None:
     page = SageMaker(client()).training_jobs()
     assert page == JobPage((first | summary,), "t")
     assert SageMaker(client()).training_jobs(page.token) == JobPage((second | summary,), None)
+
+
+def test_an_experiment_is_made_as_it_is_asked_for(stubber: Stubber) -> None:
+    body = {"ExperimentName": "trials", "Tags": [{"Key": "Project", "Value": "mask-rcnn"}]}
+    stubber.add_response("create_experiment", {}, body)
+    SageMaker(client()).create_experiment(body)
+    stubber.add_client_error("create_experiment", "AccessDeniedException", "No.")
+    with pytest.raises(AwsRefused) as raised:
+        SageMaker(client()).create_experiment(body)
+    assert raised.value.action == "sagemaker:CreateExperiment"

@@ -108,6 +108,15 @@ def test_part_of_a_list_says_nothing_of_other_types(
     assert usd(find("ml.g5.xlarge", tmp_path)) == 1.0
 
 
+def test_a_list_of_another_region_is_not_taken_for_this_one(tmp_path: Path) -> None:
+    other = write_cached(tmp_path, listed({"ml.g5.xlarge": 2.0}, as_of="2026-06-01"))
+    assert other.name == "sagemaker-training.eu-west-1.json"
+    file = cached_file(tmp_path, SAGEMAKER_TRAINING, "eu-west-2")
+    other.rename(file)
+    found = find_price(SAGEMAKER_TRAINING, "eu-west-2", "ml.g5.xlarge", cache=tmp_path)
+    assert f"{file} is damaged" in why(found)
+
+
 @pytest.mark.parametrize("content", [b"", b"{}", b"\xff", b'{"usd_per_hour": {"a": 0}}'])
 def test_damaged_cache_is_named_and_the_shipped_price_is_taken(
     tmp_path: Path, shipped: list[PriceList], content: bytes

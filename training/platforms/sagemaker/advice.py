@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from training.errors import UsageError
-from training.instances import find_instance
+from training.instances import known_instance
 from training.job import JobSpec
 from training.preflight.finding import Finding
 
@@ -40,7 +39,9 @@ def _encrypted_with_efa(body: Mapping[str, Any]) -> Iterator[Finding]:
     tunnel, and says nothing of EFA.
     """
     kind = body["ResourceConfig"]["InstanceType"]
-    if body.get("EnableInterContainerTrafficEncryption") and _has_efa(kind):
+    instance = known_instance(kind)
+    has_efa = instance is not None and instance.efa_interfaces != 0
+    if body.get("EnableInterContainerTrafficEncryption") and has_efa:
         yield Finding(
             "traffic-encryption-with-efa",
             "warning",
@@ -50,21 +51,22 @@ def _encrypted_with_efa(body: Mapping[str, Any]) -> Iterator[Finding]:
         )
 
 
+def takes_project_image(spec: JobSpec) -> bool:
+    """Return whether the image that this project builds for the algorithm can run the job.
+
+    That of `horovod` has the PyTorch of PyPI, newer than 2.4.1, the last that SMDDP is made for:
+    docs/reference.md, What runs where.
+    """
+    return spec.algorithm != "horovod" or spec.sagemaker.distribution != "smddp"
+
+
 def _without_smddp(spec: JobSpec) -> Iterator[Finding]:
-    """The project's own image has the PyTorch of PyPI, for which there is no SMDDP."""
-    wanted = spec.sagemaker.distribution == "smddp" and spec.algorithm == "horovod"
-    if wanted and spec.image is None:
+    if spec.image is None and not takes_project_image(spec):
         yield Finding(
             "image-without-smddp",
-            "warning",
-            "sagemaker.distribution: smddp: the image of docker/horovod has no SMDDP, which is "
-            "there for torch up to 2.4.1 only; name an image that has it with image",
+            "error",
+            "sagemaker.distribution: smddp needs an image with torch 2.4.1 or older and "
+            "smdistributed-dataparallel, and this project builds none: docker/horovod has neither. "
+            "Name an image of yours in ECR with `image:`, or leave sagemaker.distribution out",
             "image",
         )
-
-
-def _has_efa(kind: str) -> bool:
-    try:
-        return find_instance(kind).efa_interfaces != 0
-    except UsageError:
-        return False

@@ -17,7 +17,7 @@ from training.platforms.sagemaker.machines import Machines, resource_config
 from training.platforms.sagemaker.names import Names
 from training.platforms.sagemaker.network import networking
 from training.platforms.sagemaker.results import results
-from training.platforms.sagemaker.stopping import ending
+from training.platforms.sagemaker.stopping import stopping
 from training.platforms.sagemaker.tags import tags
 
 
@@ -55,7 +55,7 @@ def create_training_job(
             **results(job, storage, called=called),
             "ResourceConfig": resource_config(job, on, key_arn=storage.encryption_key_arn),
             **networking(job, network, storage),
-            **ending(job.spec),
+            **stopping(job.spec),
             **health_checks(job),
             **experiment_config(job.spec.sagemaker.experiment, job_name=called.job),
             "Tags": tags(job.spec.tags, project=network.project, job=tagged),

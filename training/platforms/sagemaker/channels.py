@@ -9,6 +9,7 @@ from typing import Any
 
 from training.job import Job
 from training.outputs import StorageOutputs
+from training.platforms.sagemaker.file_system import file_system
 
 TRAIN_FOLDER = "/opt/ml/input/data/train"
 LOG_FOLDER = "/opt/ml/input/data/log"
@@ -28,14 +29,12 @@ def input_data_config(job: Job, storage: StorageOutputs, *, log: str) -> list[di
     Raises:
         UsageError: There is no such file system.
     """
-    paths = job.spec.channels
-    if job.spec.data_source == "s3":
-        return [_channel("train", "S3DataSource", _on_s3(job, storage))]
+    paths, files = job.spec.channels, file_system(job, storage)
+    if files is None:
+        return [{"ChannelName": "train", "DataSource": {"S3DataSource": _on_s3(job, storage)}}]
     return [
-        _channel("train", "FileSystemDataSource", _on_files(job, storage, paths.train, "ro")),
-        _channel(
-            "log", "FileSystemDataSource", _on_files(job, storage, f"{paths.log}/{log}", "rw")
-        ),
+        files.channel("train", files.path(paths.train), "ro"),
+        files.channel("log", files.path(f"{paths.log}/{log}"), "rw"),
     ]
 
 
@@ -52,34 +51,10 @@ def log_folder(job: Job) -> str:
     return CHECKPOINT_FOLDER if job.spec.data_source == "s3" else LOG_FOLDER
 
 
-def _channel(name: str, kind: str, source: dict[str, Any]) -> dict[str, Any]:
-    return {"ChannelName": name, "DataSource": {kind: source}}
-
-
 def _on_s3(job: Job, storage: StorageOutputs) -> dict[str, Any]:
     return {
         "S3DataType": "S3Prefix",
         # The slash keeps out other folders whose names begin alike, and FastFile mode wants it.
         "S3Uri": f"s3://{storage.bucket_name}/{storage.key(job.spec.channels.train)}/",
         "S3DataDistributionType": job.spec.sagemaker.s3_distribution,
-    }
-
-
-def _on_files(job: Job, storage: StorageOutputs, path: str, mode: str) -> dict[str, Any]:
-    if job.spec.data_source == "efs":
-        return {
-            "FileSystemId": storage.efs_id,
-            "FileSystemAccessMode": mode,
-            "FileSystemType": "EFS",
-            "DirectoryPath": f"/{path}",
-        }
-    lustre = storage.lustre(asked_by="data_source: fsx")
-    # Only the folder of `data_path` mirrors the bucket.
-    below = "/".join(part for part in (lustre.data_path.strip("/"), path) if part)
-    return {
-        "FileSystemId": lustre.id,
-        "FileSystemAccessMode": mode,
-        "FileSystemType": "FSxLustre",
-        # Lustre's own name of the file system is the first part of every path in it.
-        "DirectoryPath": f"/{lustre.mount_name}/{below}",
     }

@@ -6,6 +6,7 @@ import re
 
 from training.aws.clients import Clients
 from training.errors import AwsError
+from training.platforms.copied_data import bucket_and_key
 from training.platforms.sagemaker.ending import Checkpoint
 from training.platforms.sagemaker.patience import Patience
 from training.platforms.sagemaker.state import JobState
@@ -18,6 +19,11 @@ _CHECKPOINT = re.compile(r"(?:^|/)(?:step-\d+\.pt|[^/]+-\d+\.index)$")
 are in docker/), where the index is written last."""
 
 
+def is_checkpoint(path: str) -> bool:
+    """Return whether a file of that path goes with a whole checkpoint."""
+    return _CHECKPOINT.search(path) is not None
+
+
 def look_for_checkpoint(state: JobState, patience: Patience) -> Checkpoint:
     """Return whether there is one, as far as it can be seen from here.
 
@@ -26,7 +32,7 @@ def look_for_checkpoint(state: JobState, patience: Patience) -> Checkpoint:
     """
     if state.checkpoints is None:
         return Checkpoint.UNKNOWN
-    bucket, _, key = state.checkpoints.removeprefix("s3://").partition("/")
+    bucket, key = bucket_and_key(state.checkpoints)
 
     def keys(clients: Clients) -> list[str]:
         return clients.s3.first_keys(bucket, f"{key.rstrip('/')}/checkpoints/")
@@ -35,4 +41,4 @@ def look_for_checkpoint(state: JobState, patience: Patience) -> Checkpoint:
         found = patience.ask(keys, attempts=ATTEMPTS)
     except AwsError:
         return Checkpoint.UNKNOWN
-    return Checkpoint.THERE if any(map(_CHECKPOINT.search, found)) else Checkpoint.NONE
+    return Checkpoint.THERE if any(map(is_checkpoint, found)) else Checkpoint.NONE

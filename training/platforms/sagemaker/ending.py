@@ -37,6 +37,8 @@ https://github.com/DIAGNijmegen/rse-grand-challenge/issues/2631
 _FAULT_OF_AWS = "InternalServerError"
 """The only failure that RetryStrategy repeats (API_RetryStrategy of the reference)."""
 
+_AGAIN = "launch it again, under another --name if you gave it one: SageMaker uses a name once"
+
 _EXIT_CODE = re.compile(r"exit code:? (\d+)", re.IGNORECASE)
 
 
@@ -72,7 +74,8 @@ def conclude(
     if reason.startswith(_NO_MACHINES):
         raise AwsError(
             f"{state.name} got no machines: {reason} ({state.machines}). Nothing of it ran. Try "
-            "again later, or with another instance type, fewer instances, or another zone"
+            "again later, or with another instance type, fewer instances, or another zone; "
+            f"{_AGAIN}"
         )
     raise JobFailed(_failure(state, reason, last_lines))
 
@@ -87,7 +90,7 @@ def _failure(state: JobState, reason: str, last_lines: Sequence[str]) -> str:
     lines = [f"{state.name} failed: {reason}"]
     if _FAULT_OF_AWS in reason:
         lines.append(
-            "That is a fault of AWS's machines: launch it again, or let SageMaker do so (retries)"
+            f"That is a fault of AWS's machines. Let SageMaker try again by itself (retries), or {_AGAIN}"
         )
     if last_lines:
         lines.append(f"Last lines of {failed_host(state.failure_reason) or 'the job'}:")
@@ -100,7 +103,7 @@ def _stopped(state: JobState, by: str, checkpoint: Checkpoint) -> None:
     if state.run_name is not None:
         again += f" --name {state.run_name}"
     if checkpoint is Checkpoint.NONE:
-        raise Interrupted(f"{said}, {checkpoint.value}; launch it again to begin anew")
+        raise Interrupted(f"{said}, {checkpoint.value}. To begin anew, {_AGAIN}")
     if checkpoint is Checkpoint.THERE:
         raise JobCheckpointed(f"{said}, {checkpoint.value}; to go on: {again}")
     raise JobCheckpointed(

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from training.platforms.api import StepBefore
+
+if TYPE_CHECKING:
+    from training.aws.sagemaker import SageMaker
 
 
 @dataclass(frozen=True, kw_only=True)
 class ExperimentStep(StepBefore):
     """CreateTrainingJob names an existing experiment only, so that it is made first."""
-
-    name: str
 
 
 def experiment_config(name: str | None, *, job_name: str) -> dict[str, Any]:
@@ -40,25 +41,21 @@ def plan_experiment(name: str | None, *, project: str) -> tuple[ExperimentStep, 
                 "ExperimentName": name,
                 "Tags": [{"Key": PROJECT_TAG, "Value": project}],
             },
-            name=name,
         ),
     )
 
 
-def make_experiment(client: Any, step: ExperimentStep) -> None:
+def make_experiment(sagemaker: SageMaker, step: ExperimentStep) -> None:
     """Make the experiment, unless it is there.
-
-    Args:
-        client: boto3's of SageMaker.
 
     Raises:
         AwsError: It could not be made.
     """
-    from training.aws.errors import AwsRefused, translated
+    from training.aws.errors import AwsRefused
 
+    assert step.request is not None
     try:
-        with translated():
-            client.create_experiment(**dict(step.request or {}))
+        sagemaker.create_experiment(step.request)
     except AwsRefused as error:
         # https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_CreateExperiment.html says
         # only that names are unique; SageMaker's own SDK knows the refusal by these words:

@@ -44,7 +44,7 @@ class FolderJob(StepBefore):
     file_system_id: str
 
 
-def prepare(step: StepBefore, run_job: RunJob) -> None:
+def prepare(step: FolderHere | FolderJob, run_job: RunJob) -> None:
     """Do what was planned.
 
     Raises:
@@ -56,7 +56,7 @@ def prepare(step: StepBefore, run_job: RunJob) -> None:
     """
     if isinstance(step, FolderHere):
         _make_here(step)
-    elif isinstance(step, FolderJob):
+    else:
         _make_by_job(step, run_job)
 
 

@@ -9,6 +9,18 @@ from training.job import Job
 from training.outputs import NetworkOutputs, StorageOutputs
 
 
+def vpc_config(job: Job, network: NetworkOutputs, storage: StorageOutputs) -> dict[str, Any]:
+    """Return VpcConfig; also of the job that prepares the file system for this one.
+
+    Raises:
+        UsageError: The file system is not there.
+    """
+    return {
+        "SecurityGroupIds": [network.training_security_group_id],
+        "Subnets": _subnets(job, network, storage),
+    }
+
+
 def networking(job: Job, network: NetworkOutputs, storage: StorageOutputs) -> dict[str, Any]:
     """Return VpcConfig, and the flags of the network where they are wanted.
 
@@ -25,11 +37,7 @@ def networking(job: Job, network: NetworkOutputs, storage: StorageOutputs) -> di
     if job.spec.sagemaker.network_isolation:
         _check_isolation(job)
         flags["EnableNetworkIsolation"] = True
-    vpc = {
-        "SecurityGroupIds": [network.training_security_group_id],
-        "Subnets": _subnets(job, network, storage),
-    }
-    return {"VpcConfig": vpc, **flags}
+    return {"VpcConfig": vpc_config(job, network, storage), **flags}
 
 
 def _subnets(job: Job, network: NetworkOutputs, storage: StorageOutputs) -> list[str]:

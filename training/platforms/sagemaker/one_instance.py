@@ -10,10 +10,11 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 from training.errors import UsageError
-from training.instances import find_instance
+from training.instances import known_instance
+from training.platforms.sagemaker.file_system import FileSystem
 from training.platforms.sagemaker.fingerprint import with_fingerprint
 
 ROOT_CHANNEL = "root"
@@ -22,30 +23,14 @@ ROOT_CHANNEL = "root"
 VOLUME_GIB = 30
 """EBS of the instance. It holds nothing: the data stays on the file system."""
 
-NAME_LENGTH = 63
-"""Characters of a training job's name."""
-
-ARGUMENT_LENGTH, ARGUMENTS = 256, 100
-"""Of each of ContainerArguments, and how many of them."""
+ARGUMENT_LENGTH = 256
+"""Characters of each of ContainerArguments."""
 
 _FAMILY_WITH_NVME = re.compile(r"[a-z]+\d+[a-z]*d[a-z]*")
 """Names of CPU families with local NVMe have a `d` after their number: m5d, c6id, r6gd.
 
 https://docs.aws.amazon.com/ec2/latest/instancetypes/instance-type-names.html
 """
-
-
-@dataclass(frozen=True, kw_only=True)
-class FileSystem:
-    """The whole of a file system, as a channel that may be written to."""
-
-    id: str
-    type: Literal["EFS", "FSxLustre"]
-    directory_path: str
-    """`/`, or `/<mount name>` of FSx for Lustre."""
-    subnet_ids: Sequence[str]
-    """Where it can be mounted."""
-    security_group_ids: Sequence[str]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,6 +42,9 @@ class OneInstance:
     arguments: Sequence[str]
     """Of the image's entry point, in place of `train`."""
     file_system: FileSystem
+    """All of it is a channel that may be written to."""
+    vpc: Mapping[str, Any]
+    """VpcConfig: where the file system can be mounted."""
     role_arn: str
     instance_type: str
     max_run_s: int
@@ -88,27 +76,15 @@ class OneInstance:
                     "ContainerArguments": list(self.arguments),
                 },
                 "RoleArn": self.role_arn,
-                "InputDataConfig": [self._channel()],
+                "InputDataConfig": [self.file_system.channel(ROOT_CHANNEL, "", "rw")],
                 "OutputDataConfig": {"S3OutputPath": self.output, "KmsKeyId": self.key_arn},
                 "ResourceConfig": self._resources(),
-                "VpcConfig": {
-                    "SecurityGroupIds": list(self.file_system.security_group_ids),
-                    "Subnets": list(self.file_system.subnet_ids),
-                },
+                "VpcConfig": dict(self.vpc),
                 "StoppingCondition": {"MaxRuntimeInSeconds": self.max_run_s},
                 "EnableNetworkIsolation": self.network_isolation,
                 "Tags": [dict(tag) for tag in self.tags],
             }
         )
-
-    def _channel(self) -> dict[str, Any]:
-        source = {
-            "FileSystemId": self.file_system.id,
-            "FileSystemAccessMode": "rw",
-            "FileSystemType": self.file_system.type,
-            "DirectoryPath": self.file_system.directory_path,
-        }
-        return {"ChannelName": ROOT_CHANNEL, "DataSource": {"FileSystemDataSource": source}}
 
     def _resources(self) -> dict[str, Any]:
         resources: dict[str, Any] = {"InstanceType": self.instance_type, "InstanceCount": 1}
@@ -129,8 +105,7 @@ class OneInstance:
 
 def has_nvme(instance_type: str) -> bool:
     """Return whether a type of SageMaker, such as `ml.m5d.large`, has local NVMe."""
-    try:
-        return find_instance(instance_type).nvme_gb > 0
-    except UsageError:  # It has no GPU.
-        family = instance_type.removeprefix("ml.").partition(".")[0]
-        return _FAMILY_WITH_NVME.fullmatch(family) is not None
+    if instance := known_instance(instance_type):
+        return instance.nvme_gb > 0
+    family = instance_type.removeprefix("ml.").partition(".")[0]
+    return _FAMILY_WITH_NVME.fullmatch(family) is not None

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
 from training.spec_part import SpecPart
+
+
+def _sagemaker_name(instance_type: str) -> str:
+    return f"ml.{instance_type.removeprefix('ml.')}"
 
 
 class SageMakerOptions(SpecPart):
@@ -40,5 +44,7 @@ class SageMakerOptions(SpecPart):
     """Copy TensorBoard's event files to S3 while the job runs."""
     experiment: str | None = Field(default=None, pattern=r"^[a-zA-Z0-9](-*[a-zA-Z0-9]){0,119}$")
     """A SageMaker experiment that the job belongs to."""
-    preparation_instance_type: str = "ml.m5.large"
+    preparation_instance_type: Annotated[str, AfterValidator(_sagemaker_name)] = Field(
+        default="ml.m5.large", pattern=r"^(ml\.)?[a-z][a-z0-9-]*\.[a-z0-9]+$"
+    )
     """What makes the log folder, where no file system is mounted on this machine."""

@@ -13,7 +13,7 @@ from training.platforms.api import Ending, Plan
 from training.platforms.sagemaker.commands import how_to_follow
 from training.platforms.sagemaker.experiment import ExperimentStep, make_experiment
 from training.platforms.sagemaker.follow import follow
-from training.platforms.sagemaker.log_folder import prepare
+from training.platforms.sagemaker.log_folder import FolderHere, FolderJob, prepare
 from training.platforms.sagemaker.patience import Patience, Timer, connect
 from training.platforms.sagemaker.submission import submit
 
@@ -44,18 +44,20 @@ def send(
         AwsError: AWS refused a request.
         Interrupted: The user did not wait for the end.
     """
-    clients, show = clients or connect(), show or show_line
+    show = show or console.out
     try:
+        clients = clients or connect()
         # Where there is a job of the name, its folder is in use by now: `submit` tells whose it is.
         if plan.before and not _is_there(clients, plan.job_name):
             _do_before(plan, clients)
     except KeyboardInterrupt as error:
         raise Interrupted(f"before {plan.job_name} was sent: no such job was started") from error
-    submit(clients, body)
-    if not wait:
+    found = submit(clients, body)
+    # One that has ended is not on its way: how it ended is told, as to whoever follows it.
+    if not wait and not (found is not None and found.has_ended):
         console.print(f"{plan.job_name} is on its way. Follow it: {how_to_follow(plan.job_name)}")
         return "submitted"
-    follow(clients, plan.job_name, show)
+    follow(clients, plan.job_name, show if wait else _no_line)
     return "completed"
 
 
@@ -74,21 +76,24 @@ def _is_there(clients: Clients, job_name: str) -> bool:
     return found is not None
 
 
+def _no_line(_: str) -> None:
+    """Take a line that nobody asked for."""
+
+
 def _do_before(plan: Plan, clients: Clients) -> None:
     """Do the plan's steps; the lines of the job that makes a folder are of no interest."""
 
     def run_job(request: Mapping[str, Any]) -> None:
+        name = request["TrainingJobName"]
         submit(clients, request)
-        follow(clients, request["TrainingJobName"], lambda _: None)
+        # Its stages are those of the job itself: each line says whose it is.
+        follow(clients, name, _no_line, tell=lambda line: console.print(f"{name}: {line}"))
+        console.print(f"{name} is done: {plan.job_name} comes next")
 
     for step in plan.before:
         console.print(step.what)
         if isinstance(step, ExperimentStep):
-            make_experiment(clients.boto("sagemaker"), step)
+            make_experiment(clients.sagemaker, step)
         else:
+            assert isinstance(step, FolderHere | FolderJob)
             prepare(step, run_job)
-
-
-def show_line(line: str) -> None:
-    """Show a line of a job as it is."""
-    console.out(line, highlight=False)

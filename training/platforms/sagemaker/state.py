@@ -94,7 +94,8 @@ def read_state(description: Mapping[str, Any]) -> JobState:
     copied_to = description.get("CheckpointConfig", {}).get("S3Uri")
     run_on_files = _run_name(_channel_paths(description))
     artifacts = description.get("ModelArtifacts", {}).get("S3ModelArtifacts")
-    status = _STATUSES[description["TrainingJobStatus"]]
+    # A status that SageMaker has later is no end that is known; `secondary` tells more.
+    status = _STATUSES.get(description["TrainingJobStatus"], "running")
     return JobState(
         name=description["TrainingJobName"],
         status=status,

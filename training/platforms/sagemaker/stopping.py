@@ -13,8 +13,11 @@ MAX_RUN_S = 28 * DAY_S
 """The largest MaxRuntimeInSeconds:
 https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_StoppingCondition.html"""
 
+MAX_WAIT_S = 2**31 - 1
+"""The reference names no largest MaxWaitTimeInSeconds; its type is an integer of 32 bits."""
 
-def ending(spec: JobSpec) -> dict[str, Any]:
+
+def stopping(spec: JobSpec) -> dict[str, Any]:
     """Return StoppingCondition, and EnableManagedSpotTraining and RetryStrategy where wanted.
 
     Raises:
@@ -53,6 +56,10 @@ def _max_wait_s(spec: JobSpec) -> int:
         raise UsageError(
             f"spot.max_wait_s: {spec.spot.max_wait_s}: it counts waiting and running together, so "
             f"it must be at least limits.max_run_s, {run}"
+        )
+    if spec.spot.max_wait_s > MAX_WAIT_S:
+        raise UsageError(
+            f"spot.max_wait_s: {spec.spot.max_wait_s}: SageMaker takes at most {MAX_WAIT_S}"
         )
     return spec.spot.max_wait_s
 

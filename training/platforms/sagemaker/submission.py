@@ -19,6 +19,7 @@ from training.platforms.sagemaker.commands import how_to_look
 from training.platforms.sagemaker.fingerprint import fingerprint_of
 from training.platforms.sagemaker.patience import Timer, may_pass, pauses
 from training.platforms.sagemaker.refusals import why
+from training.platforms.sagemaker.state import JobState, read_state
 from training.platforms.sagemaker.watch import Tell
 
 ATTEMPTS = 7
@@ -31,10 +32,11 @@ def submit(
     *,
     tell: Tell = console.print,
     timer: Timer | None = None,
-) -> None:
+) -> JobState | None:
     """Make the training job of a request; return once it is there.
 
-    A job of the same name that the same request made before counts as this one.
+    A job of the same name that the same request made before counts as this one: it is returned,
+    and may have ended long ago. None where the job was made now.
 
     Args:
         clients: That send each request once: see `training.platforms.sagemaker.patience.connect`.
@@ -52,6 +54,7 @@ def submit(
         submission.run()
     except KeyboardInterrupt as error:
         raise Interrupted(submission.what_there_may_be()) from error
+    return submission.found
 
 
 class _Submission:
@@ -64,6 +67,8 @@ class _Submission:
         self._tell = tell
         self._timer = timer
         self._may_be_there = False
+        self.found: JobState | None = None
+        """The job, where it was found and not made by the last answer."""
 
     def run(self) -> None:
         """Send the request until it is known what became of it."""
@@ -138,12 +143,14 @@ class _Submission:
         return True
 
     def _tell_found(self, found: Mapping[str, Any]) -> None:
+        self.found = read_state(found)
         if self._may_be_there:
             self._tell(f"the answer was lost, but training job {self._name} is there")
         else:
             self._tell(
                 f"training job {self._name} is there already, from the same request "
                 f"({found['TrainingJobStatus']}): no other was started"
+                + ("; for another, give another --name" if self.found.has_ended else "")
             )
 
     def _require_ours(self, found: Mapping[str, Any]) -> None:

@@ -10,6 +10,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Self
 
+from training.outputs import PROJECT_TAG
+from training.platforms.copied_data import bucket_and_key
+
 
 @dataclass(frozen=True)
 class FileSystemChannel:
@@ -34,7 +37,7 @@ class S3Place:
     @classmethod
     def parse(cls, address: str) -> Self:
         """Read s3://bucket/key."""
-        bucket, _, key = address.removeprefix("s3://").partition("/")
+        bucket, key = bucket_and_key(address)
         return cls(bucket, key.strip("/"))
 
     def __str__(self) -> str:
@@ -95,7 +98,9 @@ class Asked:
             has_training_plan="TrainingPlanArn" in resources,
             keep_alive_s=resources.get("KeepAlivePeriodInSeconds", 0),
             max_run_s=body["StoppingCondition"]["MaxRuntimeInSeconds"],
-            project=next((t["Value"] for t in body.get("Tags", ()) if t["Key"] == "Project"), None),
+            project=next(
+                (tag["Value"] for tag in body.get("Tags", ()) if tag["Key"] == PROJECT_TAG), None
+            ),
         )
 
 

@@ -10,7 +10,6 @@ from training.aws.ec2 import Ec2
 from training.aws.efs import Efs
 from training.aws.security_group import admits, releases
 from training.preflight.check import Check
-from training.preflight.efs_policy import lockouts, squashes_root
 from training.preflight.finding import Finding, Severity
 from training.preflight.peers import Members
 from training.preflight.ports import NFS
@@ -114,40 +113,4 @@ class JobsReachEfs(Check):
                 f"TCP port 2049 is closed {where}: jobs in {self.jobs.group_id} cannot mount EFS "
                 f"{self.file_system_id} in {zone}. Add the rule, or deploy StorageStack again with "
                 "efs_security_group_rules=create",
-            )
-
-
-@dataclass(frozen=True)
-class EfsPolicyAdmitsJobs(Check):
-    """The policy of EFS lets in who comes without TLS and without a role, as SageMaker does."""
-
-    codes: ClassVar[Mapping[str, Severity]] = {
-        "efs-policy-locks-out": "error",
-        "efs-policy-squashes-root": "warning",
-    }
-    actions: ClassVar[tuple[str, ...]] = ("elasticfilesystem:DescribeFileSystemPolicy",)
-
-    efs: Efs
-    file_system_id: str
-
-    def find(self) -> Iterator[Finding]:
-        policy = self.efs.policy(self.file_system_id)
-        if policy is None:
-            return
-        reasons = list(lockouts(policy))
-        if reasons:
-            yield self.found(
-                "efs-policy-locks-out",
-                KEY,
-                f"the policy of EFS {self.file_system_id} {' and '.join(reasons)}. SageMaker "
-                "mounts EFS without TLS, access point or role: change the policy (aws efs "
-                "put-file-system-policy), or take data_source s3",
-            )
-        elif squashes_root(policy):
-            yield self.found(
-                "efs-policy-squashes-root",
-                KEY,
-                f"the policy of EFS {self.file_system_id} lets nobody ClientRootAccess who comes "
-                "without a role. Containers run as root: they can only write where the folder lets "
-                "everyone write (chmod 1777)",
             )

@@ -26,6 +26,9 @@ class ImageIsThere(Check):
 
     SageMaker pulls from no other region: https://github.com/aws/amazon-sagemaker-examples/issues/2422
     Images of other accounts, such as AWS's own, are not looked at: their registries tell nobody.
+
+    Attributes:
+        algorithm: Whose image of this project can run the job; None where none can.
     """
 
     codes: ClassVar[Mapping[str, Severity]] = {
@@ -37,7 +40,7 @@ class ImageIsThere(Check):
 
     ecr: Ecr
     image: str
-    algorithm: str
+    algorithm: str | None
     region: str
     account: str
 
@@ -49,20 +52,20 @@ class ImageIsThere(Check):
                 "image-not-in-ecr",
                 KEY,
                 f"{self.image} is in no ECR registry, and SageMaker takes the image of a job from "
-                "there; push it to ECR, or leave image out for the one of this project",
+                f"there; push it to ECR{self._or_leave_it_out()}",
             )
         elif uri["region"] != self.region:
             yield self.found(
                 "image-in-another-region",
                 KEY,
                 f"{self.image} is in {uri['region']}, and the job would run in {self.region}. Push "
-                f"it to a repository there ({self._push()}), or set AWS_REGION={uri['region']}",
+                f"it to a repository there{self._push_there()}, or set AWS_REGION={uri['region']}",
             )
         elif uri["account"] == self.account and not self._is_there(uri):
             yield self.found(
                 "image-missing",
                 KEY,
-                f"{self.image} is not in ECR. Build and push it: {self._push()}",
+                f"{self.image} is not in ECR. {self._build()}",
             )
 
     def _is_there(self, uri: re.Match[str]) -> bool:
@@ -70,5 +73,17 @@ class ImageIsThere(Check):
         tag = uri["tag"] or "latest"
         return self.ecr.image(uri["repository"], tag=tag, digest=uri["digest"]) is not None
 
-    def _push(self) -> str:
-        return f"python -m training.images push --algorithm {self.algorithm}"
+    def _build(self) -> str:
+        if self.algorithm is None:
+            return "This project builds no image for this job: push yours, and name it with image"
+        return f"Build and push it: {_push(self.algorithm)}"
+
+    def _push_there(self) -> str:
+        return "" if self.algorithm is None else f" ({_push(self.algorithm)})"
+
+    def _or_leave_it_out(self) -> str:
+        return "" if self.algorithm is None else ", or leave image out for the one of this project"
+
+
+def _push(algorithm: str) -> str:
+    return f"python -m training.images push --algorithm {algorithm}"

@@ -58,45 +58,71 @@ class QuotasSuffice(Check):
     is_spot: bool
     keep_alive_s: int
     max_run_s: int
-    helper_type: str | None
+    preparation_type: str | None
     """Of the instance that makes the log folder first; None where none does."""
 
     def find(self) -> Iterator[Finding]:
-        usage = "spot training job" if self.is_spot else "training job"
-        of_type = f"{self.instance_type} for {usage} usage"
-        of_pool = f"{self.instance_type} for training warm pool usage"
-        of_all = ALL_INSTANCES[self.is_spot]
-        of_helper = f"{self.helper_type} for training job usage"
-        names = [of_type, of_all, LONGEST_RUN]
-        names += [of_pool] if self.keep_alive_s else []
-        names += [of_helper] if self.helper_type else []
-        limits = self.service_quotas.limits_by_name(SERVICE, names)
-        if of_type not in limits:
+        limits = self.service_quotas.limits_by_name(SERVICE, list(self._names()))
+        if self._of_type not in limits:
             yield self.found(
                 "quota-unknown",
                 "instances.type",
-                f'Service Quotas knows no "{of_type}" in {self.region}: SageMaker may not sell the '
-                "type there. Look at its pricing page, or choose another type",
+                f'Service Quotas knows no "{self._of_type}" in {self.region}: SageMaker may not '
+                "sell the type there. Look at its pricing page, or choose another type",
             )
-        yield from self._judge_instances(
-            {name: limits[name] for name in (of_type, of_all) if name in limits}, of_all
-        )
-        if self.helper_type and limits.get(of_helper, 1) < 1:
+        yield from self._judge_instances(limits)
+        yield from self._judge_preparation(limits)
+        yield from self._judge_warm_pool(limits)
+        yield from self._judge_run_time(limits)
+
+    @property
+    def _of_type(self) -> str:
+        kind = "spot training job" if self.is_spot else "training job"
+        return f"{self.instance_type} for {kind} usage"
+
+    @property
+    def _of_all(self) -> str:
+        return ALL_INSTANCES[self.is_spot]
+
+    @property
+    def _of_pool(self) -> str:
+        return f"{self.instance_type} for training warm pool usage"
+
+    @property
+    def _of_preparation(self) -> str:
+        return f"{self.preparation_type} for training job usage"
+
+    def _names(self) -> Iterator[str]:
+        """Yield the quotas that the job is held to."""
+        yield from (self._of_type, self._of_all, LONGEST_RUN)
+        if self.keep_alive_s:
+            yield self._of_pool
+        if self.preparation_type:
+            yield self._of_preparation
+
+    def _judge_preparation(self, limits: Mapping[str, float]) -> Iterator[Finding]:
+        name = self._of_preparation
+        if self.preparation_type and limits.get(name, 1) < 1:
             yield self.found(
                 "quota-too-small",
                 "sagemaker.preparation_instance_type",
-                f'quota "{of_helper}" is {limits[of_helper]:g} in {self.region}, and one instance '
-                f"makes the log folder first. {self._ask_for(of_helper)}, choose another type, or "
-                "launch where the file system is mounted",
+                f'quota "{name}" is {limits[name]:g} in {self.region}, and one instance makes the '
+                f"log folder first. {self._ask_for(name)}, choose another type, or launch where "
+                "the file system is mounted",
             )
-        if self.keep_alive_s and limits.get(of_pool, 0) < self.instances:
+
+    def _judge_warm_pool(self, limits: Mapping[str, float]) -> Iterator[Finding]:
+        name = self._of_pool
+        limit = limits.get(name, 0)
+        if self.keep_alive_s and limit < self.instances:
             yield self.found(
                 "warm-pool-quota-too-small",
                 "sagemaker.keep_alive_s",
-                f'quota "{of_pool}" is {limits.get(of_pool, 0):g} in {self.region}, of '
-                f"{self.instances} needed: the job runs, and no warm pool is kept after it. "
-                f"{self._ask_for(of_pool)}",
+                f'quota "{name}" is {limit:g} in {self.region}, of {self.instances} needed: the '
+                f"job runs, and no warm pool is kept after it. {self._ask_for(name)}",
             )
+
+    def _judge_run_time(self, limits: Mapping[str, float]) -> Iterator[Finding]:
         longest = limits.get(LONGEST_RUN)
         if longest is not None and self.max_run_s > longest:
             yield self.found(
@@ -106,23 +132,25 @@ class QuotasSuffice(Check):
                 f"in {self.region}. Lower it, or ask for more in the Service Quotas console",
             )
 
-    def _judge_instances(self, limits: Mapping[str, float], of_all: str) -> Iterator[Finding]:
-        fitting: dict[str, float] = {}
-        for name, limit in limits.items():
-            if limit < self.instances:
+    def _judge_instances(self, limits: Mapping[str, float]) -> Iterator[Finding]:
+        names = [name for name in (self._of_type, self._of_all) if name in limits]
+        fitting = [name for name in names if limits[name] >= self.instances]
+        for name in names:
+            if name not in fitting:
                 yield self.found(
                     "quota-too-small",
                     "instances.count",
-                    f'quota "{name}" is {limit:g} of {self.instances} needed in {self.region}. '
-                    f"{self._ask_for(name)}, or take fewer instances",
+                    f'quota "{name}" is {limits[name]:g} of {self.instances} needed in '
+                    f"{self.region}. {self._ask_for(name)}, or take fewer instances",
                 )
-            else:
-                fitting[name] = limit
-        if not fitting:
-            return
+        if fitting:
+            yield from self._judge_use({name: limits[name] for name in fitting})
+
+    def _judge_use(self, limits: Mapping[str, float]) -> Iterator[Finding]:
+        """Judge quotas that would do if no other job ran."""
         used = self._used()
-        for name, limit in fitting.items():
-            count = used.of_all if name == of_all else used.of_type
+        for name, limit in limits.items():
+            count = used.of_all if name == self._of_all else used.of_type
             if count + self.instances > limit:
                 yield self.found(
                     "quota-in-use",
@@ -132,7 +160,7 @@ class QuotasSuffice(Check):
                     f"others have ended. Wait. {self._ask_for(name)}",
                 )
 
-    def _used(self) -> Used:
+    def _used(self) -> _Used:
         of_type = of_all = 0
         for summary in self.sagemaker.training_jobs(status="InProgress").jobs[:LOOKED_AT]:
             try:
@@ -148,14 +176,14 @@ class QuotasSuffice(Check):
             of_all += count
             if resources.get("InstanceType") == self.instance_type:
                 of_type += count
-        return Used(of_type, of_all)
+        return _Used(of_type, of_all)
 
     def _ask_for(self, name: str) -> str:
         return f'Ask for more in the Service Quotas console (Amazon SageMaker, "{name}")'
 
 
 @dataclass(frozen=True)
-class Used:
+class _Used:
     """Instances of jobs that run now."""
 
     of_type: int

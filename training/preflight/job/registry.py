@@ -7,15 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 from training import algorithms
 from training.addresses import PER_INSTANCE, addresses_of_instance
-from training.errors import UsageError
-from training.instances import Instance, find_instance
+from training.instances import known_instance
+from training.platforms.sagemaker.advice import takes_project_image
 from training.platforms.sagemaker.fingerprint import fingerprint_of
 from training.platforms.sagemaker.log_folder import FolderHere, FolderJob
 from training.preflight.check import Check
+from training.preflight.efs_policy import EfsPolicyAdmitsJobs
 from training.preflight.job.asked import Asked
 from training.preflight.job.caller import CallerMayLaunch
 from training.preflight.job.data import DataIsMounted, DataIsOnS3, WeightsAreInTheChannel
-from training.preflight.job.efs import EfsPolicyAdmitsJobs, JobsReachEfs
+from training.preflight.job.efs import JobsReachEfs
 from training.preflight.job.group import InstancesReachEachOther
 from training.preflight.job.image import ImageIsThere
 from training.preflight.job.instance_type import TypeIsOffered
@@ -60,10 +61,6 @@ ALL: tuple[type[Check], ...] = (
     JobsReachLustre,
     LustreIsLinked,
 )
-
-
-READ_RECORDS = frozenset({"tf2-smddp"})
-"""Algorithms that read TFRecords, and not COCO's own files."""
 
 
 def known_codes() -> set[str]:
@@ -114,12 +111,14 @@ def _of_who_and_what(
     yield RoleReachesItsPlaces(
         clients.iam, asked.role_arn, asked.train_on_s3, asked.output, asked.key_arns
     )
-    yield ImageIsThere(clients.ecr, asked.image, job.spec.algorithm, place.region, identity.account)
+    # To build and push the project's own is of no use to a job that it cannot run.
+    algorithm = job.spec.algorithm if takes_project_image(job.spec) else None
+    yield ImageIsThere(clients.ecr, asked.image, algorithm, place.region, identity.account)
 
 
 def _of_machines(plan: Plan, asked: Asked, place: Whereabouts) -> Iterator[Check]:
     ec2, region = place.clients.ec2, place.region
-    instance = _instance(asked.instance_type)
+    instance = known_instance(asked.instance_type)
     yield TypeIsOffered(ec2, asked.instance_type, asked.subnet_ids, region)
     if not asked.has_training_plan:  # Its capacity has no quota to do with.
         yield QuotasSuffice(
@@ -131,7 +130,7 @@ def _of_machines(plan: Plan, asked: Asked, place: Whereabouts) -> Iterator[Check
             is_spot=asked.is_spot,
             keep_alive_s=asked.keep_alive_s,
             max_run_s=asked.max_run_s,
-            helper_type=_helper_type(plan),
+            preparation_type=_preparation_type(plan),
         )
     yield SubnetsHaveAddresses(
         ec2,
@@ -173,13 +172,18 @@ def _of_file_systems(asked: Asked, place: Whereabouts) -> Iterator[Check]:
         jobs = Members(group_id, asked.subnet_ids)
         if train.type == "EFS":
             yield JobsReachEfs(clients.ec2, clients.efs, train.file_system_id, jobs)
-            yield EfsPolicyAdmitsJobs(clients.efs, train.file_system_id)
+            yield EfsPolicyAdmitsJobs(
+                efs=clients.efs,
+                file_system_id=train.file_system_id,
+                key="data_source",
+                alternative="take data_source s3",
+            )
         else:
             yield JobsReachLustre(clients.ec2, clients.fsx, train.file_system_id, train.path, jobs)
             yield LustreIsLinked(clients.fsx, train.file_system_id, train.path)
 
 
-def _helper_type(plan: Plan) -> str | None:
+def _preparation_type(plan: Plan) -> str | None:
     """Return the instance type of the training job that makes the log folder."""
     for step in plan.before:
         if isinstance(step, FolderJob) and step.request:
@@ -194,8 +198,8 @@ def _goes_on(job: Job, plan: Plan) -> bool:
 
 def _data(job: Job) -> tuple[Sequence[str], dict[str, str], bool]:
     """Return the splits, the weights, and whether pictures are in TFRecords."""
-    splits = algorithms.load(job.spec.algorithm).splits(job.hyperparameters)
-    return splits, _weights(job), job.spec.algorithm in READ_RECORDS
+    algorithm = algorithms.load(job.spec.algorithm)
+    return algorithm.splits(job.hyperparameters), _weights(job), algorithm.READS_RECORDS
 
 
 def _weights(job: Job) -> dict[str, str]:
@@ -206,12 +210,5 @@ def _volume_bytes(asked: Asked) -> int | None:
     """Return the room for data on one instance; None where it is not known."""
     if asked.volume_gib is not None:
         return asked.volume_gib * 2**30
-    instance = _instance(asked.instance_type)
+    instance = known_instance(asked.instance_type)
     return instance.nvme_gb * 10**9 if instance else None
-
-
-def _instance(name: str) -> Instance | None:
-    try:
-        return find_instance(name)
-    except UsageError:  # It has no GPU.
-        return None

@@ -10,7 +10,6 @@ from training.aws.ec2 import Ec2
 from training.aws.efs import Efs
 from training.aws.security_group import admits
 from training.preflight.check import Check
-from training.preflight.efs_policy import lockouts, squashes_root
 from training.preflight.finding import Finding, Severity
 from training.preflight.peers import Members
 from training.preflight.ports import NFS
@@ -76,47 +75,3 @@ class MountTargetsAdmitJobs(Check):
                     f"{target['AvailabilityZoneName']} has {', '.join(groups)}. Name the group "
                     "that all mount targets have, or give them this one",
                 )
-
-
-@dataclass(frozen=True)
-class EfsPolicyLetsJobsMount(Check):
-    """The file system's policy lets SageMaker in, which mounts without TLS and without a role.
-
-    https://docs.aws.amazon.com/efs/latest/ug/iam-access-control-nfs-efs.html
-    """
-
-    codes: ClassVar[Mapping[str, Severity]] = {
-        "efs-policy-locks-out": "error",
-        "efs-policy-squashes-root": "warning",
-    }
-    actions: ClassVar[tuple[str, ...]] = (
-        "elasticfilesystem:DescribeFileSystemPolicy",
-        "elasticfilesystem:DescribeFileSystems",
-    )
-
-    efs: Efs
-    file_system_id: str
-
-    def find(self) -> Iterator[Finding]:
-        if self.efs.file_system(self.file_system_id) is None:
-            return  # Another check says so.
-        policy = self.efs.policy(self.file_system_id)
-        if policy is None:
-            return
-        reasons = list(lockouts(policy))
-        if reasons:
-            yield self.found(
-                "efs-policy-locks-out",
-                "efs_id",
-                f"efs_id: the policy of {self.file_system_id} {' and '.join(reasons)}. SageMaker "
-                "mounts EFS without TLS, access point or role: change the policy (aws efs "
-                "put-file-system-policy), or take another file system",
-            )
-        elif squashes_root(policy):
-            yield self.found(
-                "efs-policy-squashes-root",
-                "efs_id",
-                f"efs_id: the policy of {self.file_system_id} lets nobody ClientRootAccess who "
-                "comes without a role. Containers of SageMaker run as root: they can only write "
-                "where the folder lets everyone write (chmod 1777)",
-            )

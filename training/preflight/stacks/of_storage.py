@@ -6,12 +6,13 @@ from collections.abc import Iterator
 from functools import partial
 
 from training.preflight.check import Check
+from training.preflight.efs_policy import EfsPolicyAdmitsJobs
 from training.preflight.stacks import quota, usage
 from training.preflight.stacks.bucket import BucketIsFit, LogBucketIsThere
 from training.preflight.stacks.bucket_link import BucketCanBeLinked
 from training.preflight.stacks.deployment import STORAGE, Deployment
 from training.preflight.stacks.efs import EfsIsFit, MountTargetsAreAsSaid
-from training.preflight.stacks.efs_access import EfsPolicyLetsJobsMount, MountTargetsAdmitJobs
+from training.preflight.stacks.efs_access import MountTargetsAdmitJobs
 from training.preflight.stacks.fsx_roles import FsxRolesCanBeMade
 from training.preflight.stacks.keys import KeyAdmitsFsx, KeyIsFit
 from training.preflight.stacks.lustre import LustreAdmitsJobs, LustreIsFit
@@ -19,7 +20,7 @@ from training.preflight.stacks.lustre import LustreAdmitsJobs, LustreIsFit
 ALL: tuple[type[Check], ...] = (
     EfsIsFit,
     MountTargetsAreAsSaid,
-    EfsPolicyLetsJobsMount,
+    EfsPolicyAdmitsJobs,
     MountTargetsAdmitJobs,
     FsxRolesCanBeMade,
     LustreIsFit,
@@ -60,7 +61,12 @@ def _of_existing_efs(deployment: Deployment, file_system_id: str) -> Iterator[Ch
         zones=settings.network.zone_names,
         are_to_be_made=settings.efs.mount_targets == "create",
     )
-    yield EfsPolicyLetsJobsMount(efs=efs, file_system_id=file_system_id)
+    yield EfsPolicyAdmitsJobs(
+        efs=efs,
+        file_system_id=file_system_id,
+        key="efs_id",
+        alternative="take another file system",
+    )
     if settings.efs.security_group_id:
         yield MountTargetsAdmitJobs(
             ec2=place.clients.ec2,

@@ -58,8 +58,9 @@ def good_specs(draw: st.DrawFn) -> dict[str, Any]:
         # tensorpack takes a multiple of 8 GPUs, and its smallest type here has 4.
         "instances__count": st.integers(1, 32).map(lambda half: 2 * half),
         "instances__type": st.sampled_from(TYPES[algorithm]),
-        "channels__train": st.from_regex(r"[a-z0-9_]{1,9}(/[a-zA-Z_-]{1,9}){0,3}", fullmatch=True),
-        "channels__log": st.from_regex(r"[a-z0-9_]{1,9}(/[a-zA-Z_-]{1,9}){0,3}", fullmatch=True),
+        # Never one within the other.
+        "channels__train": st.from_regex(r"[0-9_]{1,9}(/[a-zA-Z_-]{1,9}){0,3}", fullmatch=True),
+        "channels__log": st.from_regex(r"[a-z]{1,9}(/[a-zA-Z_-]{1,9}){0,3}", fullmatch=True),
         "limits__max_run_s": st.integers(1, 2_419_200),
         "retries": st.integers(0, 30),
         "environment": st.dictionaries(

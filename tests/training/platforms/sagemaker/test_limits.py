@@ -32,6 +32,15 @@ PLAN_ARN = f"arn:aws:sagemaker:us-west-2:{ACCOUNT}:training-plan/mine-1"
             "spot.max_wait_s: 399999: it counts waiting and running together, so it must be at "
             "least limits.max_run_s, 400000",
         ),
+        ({"spot__enabled": True, "spot__max_wait_s": 2**31 - 1}, None),
+        (
+            {"spot__enabled": True, "spot__max_wait_s": 2**31},
+            "spot.max_wait_s: 2147483648: SageMaker takes at most 2147483647",
+        ),
+        (
+            {"sagemaker__preparation_instance_type": "m5; rm"},
+            "sagemaker.preparation_instance_type: 'm5; rm': string should match pattern",
+        ),
         (
             {"spot__enabled": True, "sagemaker__keep_alive_s": 60},
             "sagemaker.keep_alive_s: 60: SageMaker keeps no warm pool of spot instances",

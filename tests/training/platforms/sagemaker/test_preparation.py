@@ -156,6 +156,11 @@ def test_the_users_choice_of_instance_and_isolation_is_taken() -> None:
     assert "on one ml.m5d.large" in step.what
 
 
+def test_the_instance_may_be_named_without_ml() -> None:
+    step = only_job("efs", **{"sagemaker.preparation_instance_type": "c5.xlarge"})
+    assert body_of(step)["ResourceConfig"]["InstanceType"] == "ml.c5.xlarge"
+
+
 def test_where_efs_is_mounted_the_folder_is_made_here(tmp_path: Path) -> None:
     (tmp_path / STORAGE.efs_id).mkdir()
     [step] = steps("efs", launched(tmp_path))

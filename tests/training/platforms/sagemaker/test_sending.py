@@ -171,6 +171,17 @@ def test_a_launch_that_is_interrupted_before_it_sends_says_that_nothing_was_star
         send(plan(data_source="efs", name="job-1"), recorder, wait=False)
 
 
+def test_so_does_one_that_is_interrupted_while_it_finds_its_credentials(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def interrupt() -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(sending, "connect", interrupt)
+    with pytest.raises(Interrupted, match="before job-1 was sent: no such job was started"):
+        sending.send(plan(name="job-1"), {}, wait=False)
+
+
 def test_a_local_job_goes_to_the_containers_and_nowhere_else(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -197,5 +208,17 @@ def test_what_is_taken_and_will_not_do_is_told_without_asking_anybody() -> None:
     encrypted = {"sagemaker__encrypt_traffic": True}
     assert codes(**encrypted) == ["traffic-encryption-with-efa"]
     assert codes(instances__type="g5.xlarge", **encrypted) == []
-    assert codes(sagemaker__distribution="smddp", image=None) == ["image-without-smddp"]
-    assert codes(sagemaker__distribution="smddp") == []
+
+
+def test_smddp_without_an_image_that_has_it_stops_the_launch() -> None:
+    wanted = {"sagemaker__distribution": "smddp"}
+    assert codes(**wanted) == []  # The spec names an image.
+    assert codes(image=None) == []
+    tensorflow = {"algorithm": "tf2-smddp", "instances__type": "p4d.24xlarge"}
+    assert codes(image=None, **tensorflow, **wanted) == []
+    job, planned = make_job(image=None, **wanted), plan(launched=launch(), image=None, **wanted)
+    [finding] = [one for one in platform.check(job, planned, offline=True) if one.path == "image"]
+    assert (finding.code, finding.severity) == ("image-without-smddp", "error")
+    assert "torch 2.4.1 or older and smdistributed-dataparallel" in finding.message
+    assert "this project builds none" in finding.message
+    assert "`image:`" in finding.message

@@ -36,6 +36,7 @@ def test_every_status_of_the_service_is_known() -> None:
     [
         ("InProgress", False),
         ("Stopping", False),
+        ("NotThoughtOfYet", False),
         ("Completed", True),
         ("Failed", True),
         ("Stopped", True),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import pytest
@@ -16,7 +15,7 @@ from tests.training.preflight.stacks.conftest import (
 )
 from training.aws.clients import Clients
 from training.aws.efs import Efs
-from training.preflight.job.efs import EfsPolicyAdmitsJobs, JobsReachEfs
+from training.preflight.job.efs import JobsReachEfs
 from training.preflight.peers import Members
 
 
@@ -136,44 +135,3 @@ def test_what_is_being_made_or_deleted_is_an_error(
         "efs-mount-target-not-available",
     ]
     assert "in us-east-1a is creating" in found[1].message
-
-
-def policy(stub: Stub, *statements: dict[str, Any]) -> EfsPolicyAdmitsJobs:
-    answer: Any = "PolicyNotFound"
-    if statements:
-        answer = {"FileSystemId": "fs-1", "Policy": json.dumps({"Statement": list(statements)})}
-    client = stub("efs", ("describe_file_system_policy", answer, {"FileSystemId": "fs-1"}))
-    return EfsPolicyAdmitsJobs(Efs(client), "fs-1")
-
-
-ALLOW = {
-    "Effect": "Allow",
-    "Principal": {"AWS": "*"},
-    "Action": ["elasticfilesystem:ClientMount", "elasticfilesystem:ClientWrite"],
-}
-ROOT = {**ALLOW, "Action": "elasticfilesystem:ClientRootAccess"}
-ONLY_TLS = {
-    "Effect": "Deny",
-    "Principal": {"AWS": "*"},
-    "Action": "*",
-    "Condition": {"Bool": {"aws:SecureTransport": "false"}},
-}
-
-
-def test_no_policy_lets_every_client_in(stub: Stub) -> None:
-    assert codes_of(policy(stub)) == []
-
-
-@pytest.mark.parametrize(
-    ("statements", "codes"),
-    [
-        ((ALLOW, ROOT), []),
-        ((ALLOW,), ["efs-policy-squashes-root"]),
-        ((ALLOW, ROOT, ONLY_TLS), ["efs-policy-locks-out"]),
-        ((ROOT,), ["efs-policy-locks-out"]),
-    ],
-)
-def test_a_policy_has_to_let_jobs_mount_and_write(
-    stub: Stub, statements: tuple[dict[str, Any], ...], codes: list[str]
-) -> None:
-    assert codes_of(policy(stub, *statements)) == codes

@@ -15,12 +15,13 @@ from training.data.mounts import MOUNTS_VARIABLE
 from training.platforms.api import Plan
 from training.preflight import job as of_job
 from training.preflight.check import Check
+from training.preflight.efs_policy import EfsPolicyAdmitsJobs
 from training.preflight.finding import Finding
 from training.preflight.job import registry
 from training.preflight.job.asked import Asked, S3Place
 from training.preflight.job.caller import CallerMayLaunch
 from training.preflight.job.data import DataIsMounted, DataIsOnS3, WeightsAreInTheChannel
-from training.preflight.job.efs import EfsPolicyAdmitsJobs, JobsReachEfs
+from training.preflight.job.efs import JobsReachEfs
 from training.preflight.job.group import InstancesReachEachOther
 from training.preflight.job.image import ImageIsThere
 from training.preflight.job.instance_type import TypeIsOffered
@@ -92,7 +93,7 @@ def test_what_is_judged_is_what_would_be_sent(place: Whereabouts) -> None:
     )
     quotas = only(found, QuotasSuffice)
     assert (quotas.instance_type, quotas.instances, quotas.is_spot) == ("ml.p4d.24xlarge", 3, True)
-    assert quotas.helper_type is None
+    assert quotas.preparation_type is None
     addresses = only(found, SubnetsHaveAddresses)
     # An instance with EFA takes five.
     assert (addresses.instances, addresses.addresses_each) == (3, 5)
@@ -100,7 +101,16 @@ def test_what_is_judged_is_what_would_be_sent(place: Whereabouts) -> None:
     assert only(found, InstancesReachEachOther).has_efa
     assert only(found, DataIsOnS3).train == S3Place("bucket", "mask-rcnn/sagemaker/input/train")
     assert only(found, ImageIsThere).image == planning.IMAGE
+    assert only(found, ImageIsThere).algorithm == "horovod"
     assert only(found, CallerMayLaunch).project == "mask-rcnn"
+
+
+@pytest.mark.parametrize("image", [None, planning.IMAGE])
+def test_no_image_of_this_project_is_advised_to_a_job_with_smddp(
+    place: Whereabouts, image: str | None
+) -> None:
+    found = asking(place, sagemaker__distribution="smddp", image=image)
+    assert only(found, ImageIsThere).algorithm is None
 
 
 @pytest.mark.parametrize(
@@ -124,7 +134,7 @@ def test_what_is_streamed_needs_no_room(place: Whereabouts) -> None:
 
 def test_the_job_that_makes_the_log_folder_is_judged_too(place: Whereabouts) -> None:
     quotas = only(asking(place, data_source="efs"), QuotasSuffice)
-    assert quotas.helper_type == "ml.m5.large"
+    assert quotas.preparation_type == "ml.m5.large"
 
 
 def test_a_job_that_goes_on_needs_its_checkpoints(place: Whereabouts) -> None:

@@ -97,7 +97,7 @@ def check(
     is_spot: bool = False,
     keep_alive_s: int = 0,
     max_run_s: int = 400_000,
-    helper_type: str | None = None,
+    preparation_type: str | None = None,
 ) -> list[Finding]:
     return findings_of(
         QuotasSuffice(
@@ -109,7 +109,7 @@ def check(
             is_spot=is_spot,
             keep_alive_s=keep_alive_s,
             max_run_s=max_run_s,
-            helper_type=helper_type,
+            preparation_type=preparation_type,
         )
     )
 
@@ -187,7 +187,7 @@ def test_the_instance_that_makes_the_log_folder_takes_one_too(
     stub: Stub, limit: int, codes: list[str]
 ) -> None:
     values = {**ENOUGH, "ml.m5.large for training job usage": limit}
-    found = check(quotas(stub, values), running(stub), helper_type="ml.m5.large")
+    found = check(quotas(stub, values), running(stub), preparation_type="ml.m5.large")
     assert [each.code for each in found] == codes
     assert {each.path for each in found} <= {"sagemaker.preparation_instance_type"}
 
@@ -203,7 +203,7 @@ def test_a_run_longer_than_the_quota_is_an_error(stub: Stub) -> None:
         is_spot=False,
         keep_alive_s=0,
         max_run_s=432_001,
-        helper_type=None,
+        preparation_type=None,
     )
     message = only_finding_of(check_, "run-time-over-quota").message
     assert f'limits.max_run_s is 432001, and quota "{LONGEST}" is 432000 s in us-east-1' in message

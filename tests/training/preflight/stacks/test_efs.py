@@ -18,9 +18,10 @@ from tests.training.preflight.stacks.conftest import (
 )
 from training.aws.clients import Clients
 from training.aws.efs import Efs
+from training.preflight.efs_policy import EfsPolicyAdmitsJobs
 from training.preflight.peers import Members
 from training.preflight.stacks.efs import EfsIsFit, MountTargetsAreAsSaid
-from training.preflight.stacks.efs_access import EfsPolicyLetsJobsMount, MountTargetsAdmitJobs
+from training.preflight.stacks.efs_access import MountTargetsAdmitJobs
 from training.preflight.stacks.file_system_vpc import JobsVpc
 
 
@@ -76,7 +77,7 @@ def test_one_that_is_not_there_is_an_error_of_one_check_alone(
     fs_id = "fs-01234567"
     assert codes_of(fit(aws, fs_id)) == ["efs-missing"]
     assert codes_of(targets(aws, fs_id, network.vpc_id, create=True)) == []
-    assert codes_of(EfsPolicyLetsJobsMount(efs=aws.efs, file_system_id=fs_id)) == []
+    assert codes_of(check_policy(aws.efs, fs_id)) == []
 
 
 def test_one_that_is_not_encrypted_is_a_warning(aws: Clients) -> None:
@@ -246,7 +247,13 @@ MOUNT = allow("ClientMount", "ClientWrite", "ClientRootAccess")
 VIA_TARGET = {"Bool": {"elasticfilesystem:AccessedViaMountTarget": "true"}}
 
 
-def policy(stub: Stub, *statements: dict[str, Any]) -> EfsPolicyLetsJobsMount:
+def check_policy(efs: Efs, fs_id: str = "fs-1") -> EfsPolicyAdmitsJobs:
+    return EfsPolicyAdmitsJobs(
+        efs=efs, file_system_id=fs_id, key="efs_id", alternative="take another file system"
+    )
+
+
+def policy(stub: Stub, *statements: dict[str, Any]) -> EfsPolicyAdmitsJobs:
     request = {"FileSystemId": "fs-1"}
     document = json.dumps({"Version": "2012-10-17", "Statement": list(statements)})
     answer = {"FileSystemId": "fs-1", "Policy": document}
@@ -255,7 +262,7 @@ def policy(stub: Stub, *statements: dict[str, Any]) -> EfsPolicyLetsJobsMount:
         ("describe_file_systems", {"FileSystems": [FILE_SYSTEM]}, request),
         ("describe_file_system_policy", answer, request),
     )
-    return EfsPolicyLetsJobsMount(efs=Efs(client), file_system_id="fs-1")
+    return check_policy(Efs(client))
 
 
 def test_a_file_system_without_policy_lets_everyone_in(stub: Stub) -> None:
@@ -265,7 +272,7 @@ def test_a_file_system_without_policy_lets_everyone_in(stub: Stub) -> None:
         ("describe_file_systems", {"FileSystems": [FILE_SYSTEM]}, request),
         ("describe_file_system_policy", "PolicyNotFound", request),
     )
-    assert codes_of(EfsPolicyLetsJobsMount(efs=Efs(client), file_system_id="fs-1")) == []
+    assert codes_of(check_policy(Efs(client))) == []
 
 
 @pytest.mark.parametrize(
@@ -316,6 +323,8 @@ def test_a_policy_that_locks_jobs_out_says_why(
     finding = only_finding_of(policy(stub, *statements), "efs-policy-locks-out")
     assert reason in finding.message
     assert "without TLS, access point or role" in finding.message
+    assert finding.message.endswith("or take another file system")
+    assert finding.path == "efs_id"
 
 
 def test_a_policy_without_root_for_all_is_a_warning(stub: Stub) -> None:

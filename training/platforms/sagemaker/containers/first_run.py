@@ -14,8 +14,12 @@ def is_first_run(body: Mapping[str, Any]) -> bool:
 
     The log folder keeps the first one's name; see training/platforms/sagemaker/names.py.
     """
-    identity = _log_place(body).rstrip("/").rpartition("/log-")[2]
-    return bool(body["TrainingJobName"].endswith(identity))
+    return bool(body["TrainingJobName"].endswith(run_name(body)))
+
+
+def run_name(body: Mapping[str, Any]) -> str:
+    """Return what `--resume --name` takes: the part `<name>` of the log folder `log-<name>`."""
+    return _log_place(body).rstrip("/").rpartition("/log-")[2]
 
 
 def _log_place(body: Mapping[str, Any]) -> str:

@@ -22,6 +22,10 @@ makes them do, before they are stopped."""
 
 LAST_LINES = 20
 _POLL_S = 0.1
+_OF_THE_ENGINE = "failed to connect to syslog: "
+"""Begins a line that is no container's: podman's name server (aardvark-dns) writes it into what
+`podman run` prints, on a machine without a system log."""
+
 _STOP_AGAIN_S = 2
 """A container that was asked to stop while it was being made has not heard it."""
 
@@ -100,6 +104,8 @@ class Fleet:
     def _read(self, host: str, process: subprocess.Popen[str]) -> None:
         assert process.stdout is not None
         for line in process.stdout:
+            if line.startswith(_OF_THE_ENGINE) and self._setting.engine.name == "podman":
+                continue
             self._lines.put((host, line.rstrip("\n")))
 
     def _pass_on(self, *, timeout_s: float) -> None:

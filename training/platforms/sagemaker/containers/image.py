@@ -23,14 +23,20 @@ def find_image(engine: Engine, wanted: str, algorithm: str, *, gpus: bool) -> st
         PreflightError: There is none.
     """
     names = [wanted]
-    if wanted.endswith(f":{image_tag(algorithm)}"):
+    is_ours = wanted.endswith(f":{image_tag(algorithm)}")
+    if is_ours:
         variants = sorted(RECIPES[algorithm].variants, reverse=gpus)  # cpu before gpu
         names += [local_name(algorithm, variant=variant) for variant in variants]
     for name in names:
         if engine.has_image(name):
             return name
     variant = "gpu" if gpus or "cpu" not in RECIPES[algorithm].variants else "cpu"
+    build = f"python -m training.images build --algorithm {algorithm} --variant {variant}"
+    # Without a registry, the job names the image as it was built here.
+    has_none = f"{engine.name} has no image {' nor '.join(dict.fromkeys(names))}"
+    if is_ours:
+        raise PreflightError(f"{has_none}. Build it: {build}; or name one with `image`")
     raise PreflightError(
-        f"{engine.name} has no image {' nor '.join(names)}. Build it: python -m training.images "
-        f"build --algorithm {algorithm} --variant {variant}; or name one with `image`"
+        f"{has_none}, which the job names with `image`. Bring it here ({engine.name} pull, or "
+        f"build), or leave `image` out for the one of this project: {build}"
     )

@@ -21,10 +21,11 @@ from training.platforms.sagemaker.containers.command import (
     shares,
 )
 from training.platforms.sagemaker.containers.contract import host_names, variables
-from training.platforms.sagemaker.containers.first_run import require_right_start
+from training.platforms.sagemaker.containers.first_run import require_right_start, run_name
 from training.platforms.sagemaker.containers.fleet import Fleet
 from training.platforms.sagemaker.containers.folders import HostFolders
 from training.platforms.sagemaker.containers.image import find_image
+from training.platforms.sagemaker.containers.log_place import LogPlace
 from training.platforms.sagemaker.containers.mark import Mark, new_mark
 from training.platforms.sagemaker.containers.mounts import Mount, bring_channels
 from training.platforms.sagemaker.containers.verdict import conclude
@@ -121,12 +122,25 @@ def _run_containers(
     end = Fleet(setting, _show).run(
         commands, max_run_s=body["StoppingCondition"]["MaxRuntimeInSeconds"]
     )
+    place = LogPlace.of(body, channels, list(hosts.values()))
+    _tell_where(place)
     try:
-        conclude(end, {name: folders.failure_reason() for name, folders in hosts.items()})
+        conclude(
+            end,
+            {name: folders.failure_reason() for name, folders in hosts.items()},
+            run_name=run_name(body),
+            checkpoint=place.newest_checkpoint(),
+        )
     except TrainingError as error:
         _try_keep(body, hosts, work, failed=isinstance(error, JobFailed))
         raise
     _keep(body, hosts, work, failed=False)
+
+
+def _tell_where(place: LogPlace) -> None:
+    console.print(f"log: {place.address}")
+    if report := place.report():
+        console.print(f"report: {report}")
 
 
 def _show(host: str, line: str) -> None:

@@ -11,28 +11,37 @@ from training.platforms.sagemaker.containers.fleet import FleetEnd
 _SIGNALS = {128 + number: number.name for number in signal.Signals}
 
 
-def conclude(end: FleetEnd, reasons: Mapping[str, str | None]) -> None:
+def conclude(
+    end: FleetEnd, reasons: Mapping[str, str | None], *, run_name: str, checkpoint: str | None
+) -> None:
     """Return where every container ended with 0.
 
     Args:
         end: How they ended.
         reasons: Host -> what it wrote to /opt/ml/output/failure.
+        run_name: What `--resume --name` takes.
+        checkpoint: Where the newest one is; None where there is none.
 
     Raises:
-        JobCheckpointed: It stopped with a checkpoint.
+        JobCheckpointed: It stopped, and there is a checkpoint.
         Interrupted: It was stopped before there was one.
         JobFailed: A container failed.
     """
     codes = set(end.codes.values())
+    again = f"run the same command with --resume --name {run_name} to go on"
     if codes == {ExitCode.DONE}:
         return
     if codes <= {ExitCode.DONE, ExitCode.CHECKPOINTED}:
         by = end.stopped.value if end.stopped else "the trainer"
-        raise JobCheckpointed(
-            f"by {by}, with a checkpoint; run the same command with --resume to go on"
-        )
+        at = f" ({checkpoint})" if checkpoint else ""
+        raise JobCheckpointed(f"by {by}, with a checkpoint{at}; {again}")
     if end.stopped is not None:
-        raise Interrupted(f"by {end.stopped.value}, before there was a new checkpoint")
+        by = end.stopped.value
+        if checkpoint is not None:
+            raise JobCheckpointed(f"by {by}, at once; the last checkpoint is {checkpoint}; {again}")
+        raise Interrupted(
+            f"by {by}, before there was a checkpoint; run it again under another --name"
+        )
     raise JobFailed(_failure(end, reasons))
 
 

@@ -129,7 +129,7 @@ def check_notebook(aws: LocalAws, outputs: Outputs) -> None:
     assert notebook["RoleArn"] == told.notebook_role_arn
     role = told.notebook_role_arn.split("/")[-1]
     policies = aws.client("iam").list_attached_role_policies(RoleName=role)["AttachedPolicies"]
-    assert len(policies) == 4
+    assert len(policies) == 5
     scripts = sagemaker.describe_notebook_instance_lifecycle_config(
         NotebookInstanceLifecycleConfigName=notebook["NotebookInstanceLifecycleConfigName"]
     )

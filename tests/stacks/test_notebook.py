@@ -175,7 +175,7 @@ def test_the_instance_waits_for_the_rights_of_its_role(synth: Synthesize) -> Non
     template = synth("default").templates["NotebookStack"]
     [instance] = resources(template, "AWS::SageMaker::NotebookInstance").values()
     policies = set(resources(template, "AWS::IAM::ManagedPolicy"))
-    assert len(policies) == 4
+    assert len(policies) == 5
     assert policies <= set(instance["DependsOn"])
 
 

@@ -95,7 +95,7 @@ class Podman:
         """Build the image; return what podman said where it could not."""
         context = self.root / "context"
         make_root(context / "root")
-        path = f"{sys.prefix}/bin:/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin"
+        path = f"{Path(sys.prefix).resolve()}/bin:/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin"
         (context / "Dockerfile").write_text(DOCKERFILE.format(path=path))
         built = self.call("build", "--quiet", "--tag", IMAGE, str(context))
         if built.returncode:

@@ -43,6 +43,8 @@ _PLAIN: dict[str, Any] = {
     "markup": False,
     "soft_wrap": True,
     "width": _WIDTH,
+    # With NO_COLOR, rich leaves out the colours, and still sends bold and dim: https://no-color.org
+    "color_system": None if os.environ.get("NO_COLOR") else "auto",
 }
 
 log = _LogConsole(stderr=True, **_PLAIN)

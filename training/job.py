@@ -6,6 +6,7 @@ line sets, in this order; the later one wins.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -31,10 +32,34 @@ from training.yaml_file import read_yaml
 
 DataSource = Literal["s3", "efs", "fsx"]
 
-JobName = Annotated[
-    str, StringConstraints(pattern=r"^[a-zA-Z0-9]([a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?$")
-]
+_JOB_NAME = re.compile(r"[a-zA-Z0-9]([a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?")
+
+
+def _is_job_name(name: str) -> str:
+    if not _JOB_NAME.fullmatch(name):
+        raise ValueError(
+            "expected 1 to 63 letters of English, digits and hyphens, with no hyphen at either end"
+        )
+    return name
+
+
+JobName = Annotated[str, AfterValidator(_is_job_name)]
 """SageMaker's rule for a training job's name, which is the strictest of the four platforms."""
+
+
+_CHANNEL_PATH = re.compile(
+    # In an argument list it must not be taken for an option.
+    r"[A-Za-z0-9_.][A-Za-z0-9_.-]*(/[A-Za-z0-9_.-]+)*"
+)
+
+
+def _is_channel_path(path: str) -> str:
+    if not _CHANNEL_PATH.fullmatch(path):
+        raise ValueError(
+            "expected folders with / between them, of letters of English, digits and _ . -, with "
+            "no / at either end and no - at the start"
+        )
+    return path
 
 
 def _stays_below(path: str) -> str:
@@ -45,8 +70,8 @@ def _stays_below(path: str) -> str:
 
 ChannelPath = Annotated[
     str,
-    # In an argument list it must not be taken for an option.
-    StringConstraints(pattern=r"^[A-Za-z0-9_.][A-Za-z0-9_.-]*(/[A-Za-z0-9_.-]+)*$", max_length=512),
+    StringConstraints(max_length=512),
+    AfterValidator(_is_channel_path),
     AfterValidator(_stays_below),
 ]
 """A path below the bucket or the file system's root: no leading slash and no space."""

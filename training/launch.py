@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -47,33 +48,49 @@ def launch(
     job, plan = options.plan()
     # A plan from a file needs nobody; where AWS has told the outputs, it can be asked more.
     offline = dry_run and options.outputs_file is not None
-    findings = _find(job, plan, offline=offline, suppressed=suppress or [])
+    checked = _find(job, plan, offline=offline, suppressed=suppress or [])
     if dry_run:
-        _print_plan(plan, findings, output_format)
-        _stop_on_errors(findings)
+        _print_plan(plan, checked, output_format)
+        _stop_on_errors(checked.findings)
         return
-    status = _start(job, plan, findings, yes=yes, wait=wait)
+    status = _start(job, plan, checked, yes=yes, wait=wait)
     if output_format is Format.JSON:
         print_json({"job_name": plan.job_name, "status": status, **plan.request.to_json()})
 
 
-def _find(job: Job, plan: Plan, *, offline: bool, suppressed: Sequence[str]) -> Sequence[Finding]:
-    from training.preflight import planned
+@dataclass(frozen=True)
+class _Checked:
+    """What the checks found of a plan."""
 
+    findings: Sequence[Finding]
+    suppressed: Sequence[str] = ()
+    """Codes of others that the user has left out."""
+
+
+def _find(job: Job, plan: Plan, *, offline: bool, suppressed: Sequence[str]) -> _Checked:
     if not suppressed:
-        return planned.find(job, plan, offline=offline)
+        return _Checked(_all_findings(job, plan, offline=offline))
     from training.preflight.job.report import select
 
     # First, so that a code that is not known is told before anybody is asked.
     selection = select([], suppressed)
-    return selection.of_findings(planned.find(job, plan, offline=offline))
+    found = _all_findings(job, plan, offline=offline)
+    kept = selection.of_findings(found)
+    return _Checked(kept, list(dict.fromkeys(each.code for each in found if each not in kept)))
 
 
-def _start(job: Job, plan: Plan, findings: Sequence[Finding], *, yes: bool, wait: bool) -> Ending:
+def _all_findings(job: Job, plan: Plan, *, offline: bool) -> list[Finding]:
+    from training.preflight import planned
+
+    found = planned.find(job, plan, offline=offline)
+    return [*found, *planned.not_asked(plan)] if offline else found
+
+
+def _start(job: Job, plan: Plan, checked: _Checked, *, yes: bool, wait: bool) -> Ending:
     from training.plan_text import show_plan
 
-    show_plan(plan, findings, log)
-    _stop_on_errors(findings)
+    show_plan(plan, checked.findings, log, suppressed=checked.suppressed)
+    _stop_on_errors(checked.findings)
     if not yes:
         _ask()
     return platforms.load(job.spec.platform).submit(job, plan, wait=wait)
@@ -91,23 +108,23 @@ def _ask() -> None:
 
 
 def _stop_on_errors(findings: Sequence[Finding]) -> None:
-    from training.preflight.finding import error_lines
-
-    if lines := error_lines(findings):
-        headline = (
-            f"{len(lines)} check(s) failed, nothing was started (--suppress CODE leaves one out):"
+    # The plan, which is on the screen already, has their messages.
+    codes = [finding.code for finding in findings if finding.severity == "error"]
+    if codes:
+        raise PreflightError(
+            f"{len(codes)} check(s) failed, nothing was started (--suppress CODE leaves one out): "
+            f"{', '.join(dict.fromkeys(codes))}"
         )
-        raise PreflightError("\n".join([headline, *lines]))
 
 
-def _print_plan(plan: Plan, findings: Sequence[Finding], output_format: Format) -> None:
+def _print_plan(plan: Plan, checked: _Checked, output_format: Format) -> None:
     if output_format is Format.JSON:
-        print_json(plan_to_json(plan, findings))
+        print_json(plan_to_json(plan, checked.findings))
         return
     from training.cli import result
     from training.plan_text import show_plan
 
-    show_plan(plan, findings, result)
+    show_plan(plan, checked.findings, result, suppressed=checked.suppressed)
 
 
 def plan_to_json(plan: Plan, findings: Sequence[Finding]) -> dict[str, Any]:

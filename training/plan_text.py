@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 from rich.markup import escape
 
-from training.platforms.api import Cost, Plan, StepBefore
+from training.plan_summary import is_on_this_machine, summary
+from training.platforms.api import Plan, StepBefore
 from training.preflight.finding import Finding
 from training.preflight.in_short import lines_of
 from training.request_text import INDENT, to_lines
@@ -19,20 +20,48 @@ if TYPE_CHECKING:
 _COLOURS = {"error": "red", "warning": "yellow", "info": "blue"}
 
 
-def show_plan(plan: Plan, findings: Sequence[Finding], console: Console) -> None:
-    """Print what would be done and sent, what it costs and what the checks found."""
+def show_plan(
+    plan: Plan, findings: Sequence[Finding], console: Console, *, suppressed: Sequence[str] = ()
+) -> None:
+    """Print what decides, then what would be done and sent, and what the checks found.
+
+    Args:
+        suppressed: Codes of findings that the user has left out.
+    """
     console.print(
         f"[bold]{escape(plan.job_name)}[/]  {plan.algorithm} on {plan.platform}", markup=True
     )
+    for title, text in summary(plan, findings):
+        console.print(f"  [dim]{title}[/]: {escape(text)}", markup=True)
+        if title == "cost":
+            for assumption in plan.cost.assumptions:
+                console.print(f"    {assumption}")
     for step in plan.before:
         _show(console, "before", step_lines(step))
-    _show(console, "request", to_lines(plan.request.to_json()))
+    request = plan.request.to_json()
+    _show(console, _request_title(request), to_lines(_with_metrics_counted(request)))
     if plan.learning_rates is not None:
         _show(console, "learning rate", learning_rate_lines(plan.learning_rates))
-    console.print(f"  [dim]cost[/]: {escape(cost_text(plan.cost))}", markup=True)
     for line in lines_of(findings):
         severity, _, text = line.partition(": ")
         console.print(f"  [{_COLOURS[severity]}]{severity}[/] {escape(text)}", markup=True)
+    if suppressed:
+        console.print(f"  [dim]suppressed[/]: {', '.join(suppressed)}", markup=True)
+
+
+def _request_title(request: Mapping[str, Any]) -> str:
+    if is_on_this_machine(request):
+        return "request (not sent: containers here do what it says, without VPC, role and keys)"
+    return "request"
+
+
+def _with_metrics_counted(request: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the request for people, who want to know of the metrics' regular expressions least."""
+    algorithm = request.get("AlgorithmSpecification", {})
+    if "MetricDefinitions" not in algorithm:
+        return request
+    count = f"{len(algorithm['MetricDefinitions'])} (--format json has them)"
+    return {**request, "AlgorithmSpecification": {**algorithm, "MetricDefinitions": count}}
 
 
 def _show(console: Console, title: str, lines: Iterator[str]) -> None:
@@ -63,15 +92,3 @@ def learning_rate_lines(rates: LearningRates) -> Iterator[str]:
         step = "-" if change.step is None else f"{change.step:,}"
         epoch = "-" if change.epoch is None else f"{change.epoch:g}"
         yield f"{step:>12}{epoch:>10}{change.rate:>14.6g}"
-
-
-def cost_text(cost: Cost) -> str:
-    """Return a price in words; a price that is not known is never shown as 0."""
-    if cost.per_hour is None or cost.maximum is None:
-        text = "unknown"
-    else:
-        text = (
-            f"{cost.per_hour:.2f} {cost.currency} an hour, "
-            f"at most {cost.maximum:.2f} {cost.currency}"
-        )
-    return f"{text} ({'; '.join(cost.assumptions)})" if cost.assumptions else text

@@ -10,8 +10,10 @@ from pydantic import BaseModel, ValidationError
 
 _WORDS = {
     "dict_type": "Expected keys and values",
+    "list_type": "Expected a list",
     "model_type": "Expected keys and values",
     "string_type": "Expected a text; what YAML would take for something else goes in quotes",
+    "tuple_type": "Expected a list",
 }
 """In place of pydantic's words, which are those of Python, by its error types."""
 

@@ -53,7 +53,7 @@ def commands_of(
         ran: Gets the commands too, for a notebook that does not come to its end.
     """
     notebook = read(name)
-    choose(notebook, typed(name, choice) | choice)
+    choose(notebook, {**typed(name, choice), **choice})
     (folder / "log").mkdir()
     (folder / "log" / "report.html").touch()
     recorder = Recorder(folder / "log", [] if ran is None else ran, has_data=has_data)

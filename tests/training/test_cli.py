@@ -5,9 +5,11 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
 PROJECT = Path(__file__).resolve().parents[2]
 
@@ -115,3 +117,28 @@ def test_closed_streams_and_a_width_of_nothing_are_borne() -> None:
     )
     assert closed.returncode == 0
     assert len(call("text", env={"COLUMNS": "0"}).stdout.splitlines()) == 20000
+
+
+@pytest.mark.parametrize("package", ["data", "images", "jobs", "prices"])
+def test_a_list_of_commands_cuts_no_sentence_off(package: str) -> None:
+    app = import_module(f"training.{package}.__main__").app
+    shown = CliRunner().invoke(app, ["--help"], env={"COLUMNS": "80"}, terminal_width=80)
+    commands = shown.stdout.partition("Commands:")[2].splitlines()[1:]
+    assert commands
+    assert [line for line in commands if not line.endswith(".") or line.endswith("...")] == []
+
+
+@pytest.mark.parametrize(("environ", "escapes"), [({}, True), ({"NO_COLOR": "1"}, False)])
+def test_no_color_leaves_out_bold_and_dim_too(environ: dict[str, str], escapes: bool) -> None:
+    # FORCE_COLOR makes a terminal of the pipe.
+    code = "from training.cli import result; result.print('[dim]a[/] [bold red]b[/]', markup=True)"
+    shown = subprocess.run(
+        [sys.executable, "-c", code],
+        env={"PATH": os.environ["PATH"], "TERM": "xterm", "FORCE_COLOR": "1", **environ},
+        cwd=PROJECT,
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+    assert ("\x1b" in shown) is escapes
+    assert escapes or shown == "a b\n"

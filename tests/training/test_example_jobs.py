@@ -61,6 +61,18 @@ def test_every_example_for_sagemaker_is_looked_at_above() -> None:
     assert len(ON_SAGEMAKER) == 6
 
 
+@pytest.mark.parametrize("name", [name for name in ON_SAGEMAKER if name != "sagemaker-tutorial"])
+def test_an_example_on_paid_machines_has_a_limit_of_its_own(name: str) -> None:
+    limit = read_job(JOBS / f"{name}.yaml", {}).spec.limits.max_run_s
+    assert limit <= 172_800
+    stopping = planned(name).request.to_json()["StoppingCondition"]
+    assert stopping["MaxRuntimeInSeconds"] == limit
+
+
+def test_the_tiny_example_ends_within_an_hour_wherever_it_runs() -> None:
+    assert read_job(JOBS / "tiny.yaml", {}).spec.limits.max_run_s == 3600
+
+
 def test_the_tutorials_job_is_that_of_the_defaults() -> None:
     """So that the comparison with the original's request holds for the example, too."""
     defaults = read_job(

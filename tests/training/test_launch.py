@@ -155,6 +155,7 @@ def test_sigterm_saves_a_checkpoint_and_a_time_limit_does_too(cloud: Place) -> N
     _, stderr = process.communicate(timeout=60)
     assert process.returncode == 75, stderr
     assert "stopped: by a signal, with a checkpoint at step" in stderr
+    assert "with --resume --name job to go on" in stderr
     stopped_at = json.loads(log.outcome.read_text())["step"]
     done = cloud.launch(str(job), "--name", "job", "--yes", "--resume")
     assert done.returncode == 0, done.stderr
@@ -167,6 +168,7 @@ def test_a_time_limit_stops_the_job(place: Place) -> None:
     done = place.launch(str(job), "--name", "job", "--yes", "--set", "limits.max_run_s=12")
     assert done.returncode == 75, done.stderr
     assert "stopped: by its time limit, with a checkpoint" in done.stderr
+    assert "with --resume --name job to go on" in done.stderr
 
 
 def test_a_time_limit_before_any_step_leaves_nothing_to_go_on_from(place: Place) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import time
 from dataclasses import dataclass
 from typing import Any
 from uuid import uuid4
@@ -90,6 +91,27 @@ def test_a_job_is_left_alone_unless_it_is_to_be_followed_and_is_made_once(cloud:
     other = cloud.launch("--name", name, "--yes", "--set", "hyperparameters.seed=1", exit_code=3)
     assert f"{name}" in other.stderr
     assert cloud.jobs().count(name) == 1
+
+
+def wait_until_ended(cloud: Cloud, name: str) -> None:
+    client = cloud.aws.client("sagemaker")
+    for _ in range(120):
+        if client.describe_training_job(TrainingJobName=name)["TrainingJobStatus"] == "Stopped":
+            return
+        time.sleep(0.5)
+    raise AssertionError(f"{name} did not end")
+
+
+@pytest.mark.slow
+def test_a_job_that_was_stopped_is_not_launched_again_and_its_end_is_told(cloud: Cloud) -> None:
+    command = ("--name", new_name(), "--yes", "--set")
+    ends = "tags={localaws:seconds: '1', localaws:ending: MaxRuntimeExceeded}"
+    cloud.launch(*command, ends)
+    wait_until_ended(cloud, command[1])
+    again = cloud.launch(*command, ends, exit_code=130)
+    assert "is on its way" not in again.stderr
+    assert "(Stopped): no other was started; for another, give another --name" in again.stderr
+    assert "before there was a checkpoint. To begin anew, launch it again, under" in again.stderr
 
 
 def test_a_budget_refuses_a_job_whose_price_is_not_known(cloud: Cloud) -> None:

@@ -107,4 +107,9 @@ def _config(read_timeout_s: float, attempts: int) -> Config:
 def where(client: Any) -> str:
     """Return where a client's requests go, for messages: a local endpoint, or a region of AWS."""
     endpoint, region = str(client.meta.endpoint_url), client.meta.region_name
-    return f"AWS in {region}" if ".amazonaws.com" in endpoint else f"{endpoint} ({region})"
+    return f"AWS in {region}" if is_of_aws(client) else f"{endpoint} ({region})"
+
+
+def is_of_aws(client: Any) -> bool:
+    """Return whether a client's requests go to AWS itself."""
+    return ".amazonaws.com" in str(client.meta.endpoint_url)

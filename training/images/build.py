@@ -97,7 +97,10 @@ def build(  # noqa: PLR0917  Typer reads the options from the signature
     region: RegionOption = DEFAULT_REGION,
     output: FormatOption = Format.TEXT,
 ) -> None:
-    """Build an image, unless this machine has it already; its name is the result."""
+    """Build an image; its name is the result.
+
+    One that this machine has already is not built again.
+    """
     recipe, chosen = choose(algorithm, variant)
     found = find_engine(engine, BUILDERS)
     origin = Origin(
@@ -190,7 +193,18 @@ def build_image(
         raise JobFailed(
             f"{recipe.dockerfile}: {engine.name} ended with exit code {code}; its last lines above "
             "say in which step. Steps that are done are kept: a new try goes on from there."
+            f"{_instead_of_pulling(recipe, origin)}"
         )
+
+
+def _instead_of_pulling(recipe: Recipe, origin: Origin) -> str:
+    """Return what to do where the base image could not be had: engines do not tell that apart."""
+    if recipe.base != DEBIAN or origin.base_image not in (None, DEBIAN.name):
+        return ""
+    return (
+        f" If {DEBIAN.name} could not be pulled, --base-image {base.DEBIAN} makes it from Debian's "
+        "packages."
+    )
 
 
 def _command(engine: Engine) -> Iterator[str]:

@@ -27,7 +27,10 @@ def list_images(
     engine: EngineOption = None,
     output: FormatOption = Format.TEXT,
 ) -> None:
-    """List the images that these sources make: built on this machine, pushed, their size."""
+    """List the images that these sources make.
+
+    Which are built on this machine, which are pushed, and their size.
+    """
     destinations = read_destinations(outputs_file)
     try:
         found: Engine | None = find_engine(engine, BUILDERS)

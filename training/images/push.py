@@ -42,10 +42,10 @@ def push(  # noqa: PLR0917  Typer reads the options from the signature
     cache: CacheOption = None,
     output: FormatOption = Format.TEXT,
 ) -> None:
-    """Push an image to RegistryStack's repository, built before if need be.
+    """Push an image to RegistryStack's repository.
 
-    The result is its name by digest, which a job spec takes as `image`. Nothing is built or pushed
-    where the repository has an image of these sources already.
+    It is built before, if need be. The result is its name by digest, which a job spec takes as
+    `image`. Nothing is built or pushed where the repository has an image of these sources already.
     """
     recipe, chosen = choose(algorithm, variant)
     image = Image(

@@ -27,6 +27,8 @@ class JobInfo:
     """What is paid for, in words."""
     model: str | None
     """Where the model is, once there is one."""
+    log: str | None
+    """Its log folder, where the report is: s3://…, or <file system>:<path>."""
 
     def to_json(self) -> dict[str, Any]:
         """Return plain JSON values; times as ISO 8601 in UTC."""

@@ -19,7 +19,9 @@ def logs(
     platform: PlatformOption = "sagemaker",
     output_format: FormatOption = Format.TEXT,
 ) -> None:
-    """Show the lines that a job has written; with -f until it ends, and then how it ended.
+    """Show the lines that a job has written.
+
+    With -f until it ends, and then how it ended.
 
     With --format json each line is one JSON string. Exit codes with -f: 0 the job completed, 1 it
     failed, 4 AWS had no machines or cannot be asked, 75 stopped, and may go on, 130 interrupted:

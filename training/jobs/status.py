@@ -29,6 +29,7 @@ def show_job(job: JobInfo, output_format: Format) -> None:
         "ended": job.ended and as_text(job.ended),
         "time": job.billing,
         "model": job.model,
+        "log": job.log,
     }
     for what, fact in facts.items():
         if fact is not None:

@@ -12,9 +12,9 @@ def stop(
     platform: PlatformOption = "sagemaker",
     output_format: FormatOption = Format.TEXT,
 ) -> None:
-    """Ask a job to end: its processes get time for a checkpoint (SageMaker: 120 s).
+    """Ask a job to end.
 
-    A job that has ended already stays as it is. The checkpoint is what launch --resume goes on
-    from.
+    Its processes get time for a checkpoint (SageMaker: 120 s), which is what launch --resume goes
+    on from. A job that has ended already stays as it is.
     """
     show_job(load(platform).stop(name), output_format)

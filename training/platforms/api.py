@@ -27,6 +27,8 @@ class Cost:
     currency: str = "USD"
     price_age_days: int | None = None
     """How old the price was when the plan was made; None where none was looked up."""
+    price_region: str | None = None
+    """Where that price is asked."""
 
     def to_json(self) -> dict[str, Any]:
         return {

@@ -145,7 +145,7 @@ def _train(request: LocalRequest, log: LogChannel) -> None:
         )
     finally:
         logs.close()
-    _judge(ended, _outcome(log), logs)
+    _judge(ended, _outcome(log), logs, run_name=log.root.name.removeprefix("log-"))
 
 
 def _environment(request: LocalRequest) -> dict[str, str]:
@@ -173,15 +173,20 @@ def _outcome(log: LogChannel) -> dict[str, Any]:
     return outcome if isinstance(outcome, dict) else {}
 
 
-def _judge(ended: supervise.Run, outcome: dict[str, Any], logs: RankLogs) -> None:
-    """Raise unless all processes and the trainer itself say that the job is complete."""
+def _judge(ended: supervise.Run, outcome: dict[str, Any], logs: RankLogs, *, run_name: str) -> None:
+    """Raise unless all processes and the trainer itself say that the job is complete.
+
+    Args:
+        run_name: What `--resume --name` takes.
+    """
     status = outcome.get("status")
     if ended.returncode == 0 and status == "completed":
         return
     if status == "checkpointed":
         raise JobCheckpointed(
             f"by {(ended.stopped or supervise.Stop.SIGNAL).value}, with a checkpoint at "
-            f"step {outcome.get('step')}; run the same command with --resume to go on"
+            f"step {outcome.get('step')}; run the same command with --resume --name {run_name} to "
+            "go on"
         )
     if ended.stopped in {supervise.Stop.SIGNAL, supervise.Stop.TIME_LIMIT}:
         raise Interrupted(f"by {ended.stopped.value}, before there was a new checkpoint")

@@ -22,6 +22,7 @@ def find(train: TrainChannel, files: Mapping[str, str]) -> Iterator[Finding]:
                 "weights-missing",
                 "error",
                 f"hyperparameters.{name}: {file}: no such file; looked at "
-                f"{' and '.join(map(str, candidates))}",
+                f"{' and '.join(map(str, candidates))}. Fetch it into the folder of the set, and "
+                "stage that again: python -m training.data download DIR --what pretrained",
                 f"hyperparameters.{name}",
             )

@@ -69,19 +69,25 @@ def sagemaker_cost(
         maximum += price.usd_per_hour * job.count * keep_alive_s / HOUR_S
     if body.get("EnableManagedSpotTraining"):
         said.append("spot costs less, by how much is known only afterwards")
+    own, is_known = maximum, True
     for request in before:
         if "ResourceConfig" in request:
             usd, words = _preparation(_instances(request), region=region, cache=cache)
-            maximum += usd
+            is_known &= usd is not None
+            maximum += usd or 0
             said.append(words)
+    if not is_known:
+        said.insert(0, f"the training itself at most {_cents_up(own):,.2f} USD")
     age = price.of.age_days(today)
     if age > MAX_AGE_DAYS:
         said.append(f"that price is {age} days old: {refresh_command(region)} fetches today's")
     return Cost(
         per_hour=round(price.usd_per_hour * job.count, 6),
-        maximum=_cents_up(maximum),
+        # What leaves something out is no maximum.
+        maximum=_cents_up(maximum) if is_known else None,
         assumptions=(*said, f"left out: {_left_out(config)}"),
         price_age_days=age,
+        price_region=region,
     )
 
 
@@ -101,14 +107,14 @@ def _said(price: Price, job: _Instances) -> str:
     )
 
 
-def _preparation(job: _Instances, *, region: str, cache: Path) -> tuple[float, str]:
-    """Return what a job before costs at most, in USD, and how that is said."""
+def _preparation(job: _Instances, *, region: str, cache: Path) -> tuple[float | None, str]:
+    """Return what a job before costs at most, in USD, and how that is said; None is unknown."""
     price = find_price(SAGEMAKER_TRAINING, region, job.type, cache=cache)
     what = f"at most {job.seconds} s of {job.type} for the log folder"
     if isinstance(price, Unknown):
-        return 0.0, f"{what} left out: its price is not known"
+        return None, f"what {what} costs is not known: {price.why}"
     usd = price.usd_per_hour * job.hours()
-    return usd, f"with {what}, {usd:.2f} USD"
+    return usd, f"with {what}, {usd:,.2f} USD"
 
 
 def _left_out(config: Mapping[str, Any]) -> str:

@@ -6,7 +6,7 @@ import os
 import re
 from collections.abc import Iterable
 from datetime import UTC, date, datetime
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -37,10 +37,10 @@ def refresh(
     ] = None,
     output_format: FormatOption = Format.TEXT,
 ) -> None:
-    """Fetch today's prices of SageMaker training from AWS, for plans to use.
+    """Fetch today's prices of SageMaker training from AWS.
 
-    They go into the cache of this user (XDG_CACHE_HOME, or ~/.cache). It takes the permission
-    pricing:GetProducts.
+    Plans use them. They go into the cache of this user (XDG_CACHE_HOME, or ~/.cache). It takes the
+    permission pricing:GetProducts.
     """
     from training.aws.client import new_client, new_session
 
@@ -50,7 +50,7 @@ def refresh(
         if not is_region(region):
             raise UsageError(f"--region {region}: no region's name; one looks like eu-west-1")
         client = new_client(session, "pricing", region=endpoint_for(region))
-        prices = fetch(Pricing(client), region, today=datetime.now(UTC).date())
+        prices = _fetch_from(client, region)
         file = write_cached(price_cache(os.environ), prices)
         log.print(f"{region}: {len(prices.usd_per_hour)} prices")
         written.append((prices, file))
@@ -59,6 +59,20 @@ def refresh(
         return
     for _, file in written:
         result.print(str(file))
+
+
+def _fetch_from(client: Any, region: str) -> PriceList:
+    from training.aws.client import is_of_aws
+
+    try:
+        return fetch(Pricing(client), region, today=datetime.now(UTC).date())
+    except AwsError as error:
+        if is_of_aws(client):
+            raise
+        raise AwsError(
+            f"{client.meta.endpoint_url}: a local AWS has no price list. Fetch prices from an "
+            f"account, without AWS_ENDPOINT_URL ({error})"
+        ) from error
 
 
 def endpoint_for(region: str) -> str:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from training.aws.client import find_credentials, new_client, new_session, where
+from training.aws.client import find_credentials, is_of_aws, new_client, new_session, where
 from training.aws.errors import NoCredentials
 from training.errors import AwsError
 
@@ -59,6 +59,19 @@ def test_the_region_may_be_in_either_variable(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.delenv("AWS_REGION")
     monkeypatch.setenv("AWS_DEFAULT_REGION", "eu-north-1")
     assert new_session().region_name == "eu-north-1"
+
+
+@pytest.mark.parametrize(
+    ("endpoint", "is_it"),
+    [
+        ("https://api.pricing.us-east-1.amazonaws.com", True),
+        ("https://s3.cn-north-1.amazonaws.com.cn", True),
+        ("http://127.0.0.1:4566", False),
+    ],
+)
+def test_a_local_aws_is_told_from_aws(endpoint: str, is_it: bool) -> None:
+    session = new_session(region="us-east-1")
+    assert is_of_aws(session.client("pricing", endpoint_url=endpoint)) is is_it
 
 
 def test_clients_that_get_credentials_give_up_soon_too() -> None:

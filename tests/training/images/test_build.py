@@ -168,6 +168,25 @@ def test_a_step_that_fails_is_a_failed_job(recorder: Recorder) -> None:
 
 
 @pytest.mark.parametrize(
+    ("arguments", "is_told"),
+    [
+        ((), True),
+        (("--base-image", "127.0.0.1:5000/debian:bookworm-slim"), False),
+        (("--algorithm", "tf2-smddp", "--base-image", "127.0.0.1:5000/tensorflow:2"), False),
+    ],
+)
+def test_a_build_that_fails_names_the_way_without_docker_hub_where_there_is_one(
+    arguments: tuple[str, ...], is_told: bool, recorder: Recorder
+) -> None:
+    recorder.install("podman")
+    (recorder.folder / "code").write_text("125")
+    with pytest.raises(JobFailed) as failed:
+        build(*arguments)
+    way = "debian:bookworm-slim could not be pulled, --base-image debian makes it from Debian's"
+    assert (way in str(failed.value)) is is_told
+
+
+@pytest.mark.parametrize(
     ("arguments", "text"),
     [
         (("--algorithm", "yolo"), "'yolo' is not one of horovod, tensorpack"),

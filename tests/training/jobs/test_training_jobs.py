@@ -24,7 +24,13 @@ def test_a_job_that_runs_is_listed_shown_and_stopped(commands: Commands) -> None
     listed = [job["name"] for job in json.loads(stdout)["jobs"]]
     assert (code, name in listed, foreign in listed) == (0, True, False)
     code, stdout, _ = commands.run("list", "--limit", "1")
-    assert (code, stdout.split()[:2]) == (0, [name, "running"])
+    head, row = stdout.splitlines()
+    assert (code, head.split(), row.split()[:2]) == (
+        0,
+        ["NAME", "STATUS", "STAGE", "CREATED", "MACHINES"],
+        [name, "running"],
+    )
+    assert row.index("running") == head.index("STATUS")
     code, stdout, _ = commands.run("status", name)
     assert (code, stdout.splitlines()[0].startswith(f"{name}: running (")) == (0, True)
     code, stdout, stderr = commands.run("stop", name, "--format", "json")

@@ -23,3 +23,4 @@ def test_a_missing_file_is_named_with_where_it_was_looked_for(tmp_path: Path) ->
     assert finding.code == "weights-missing"
     assert finding.path == "hyperparameters.load_model"
     assert str(tmp_path / "pretrained-models/gone.pt") in finding.message
+    assert finding.message.endswith(": python -m training.data download DIR --what pretrained")

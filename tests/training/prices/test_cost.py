@@ -89,14 +89,18 @@ def test_preparation_counts_and_requests_without_instances_do_not(cache: Path) -
     assert "with at most 1800 s of ml.m5.large for the log folder, 0.06 USD" in found.assumptions
 
 
-def test_preparation_without_a_price_is_said_to_be_left_out(cache: Path) -> None:
+def test_preparation_without_a_price_leaves_no_maximum_and_the_jobs_own_part_is_told(
+    cache: Path,
+) -> None:
     folders = body("ml.t3.medium", count=1, max_run_s=1800)
-    found = cost(body(), folders, cache=cache)
-    assert found.maximum == 12.0
+    found = cost(body(count=4000), folders, cache=cache)
+    assert (found.per_hour, found.maximum) == (6000.0, None)
+    assert found.assumptions[0] == "the training itself at most 12,000.00 USD"
     assert (
-        "at most 1800 s of ml.t3.medium for the log folder left out: its price is not known"
-        in found.assumptions
-    )
+        "what at most 1800 s of ml.t3.medium for the log folder costs is not known: AWS's list of "
+        "2026-11-01 for eu-west-1 has no price of ml.t3.medium; `python -m training.prices refresh "
+        "--region eu-west-1` asks AWS for today's"
+    ) in found.assumptions
 
 
 def test_type_without_a_price_is_unknown_and_says_how_to_ask(cache: Path) -> None:
@@ -131,7 +135,7 @@ def test_price_older_than_90_days_is_said_to_be(
     cache: Path, today: date, age: int, old: bool
 ) -> None:
     found = cost(body(), cache=cache, today=today)
-    assert found.price_age_days == age
+    assert (found.price_age_days, found.price_region) == (age, "eu-west-1")
     text = f"that price is {age} days old: `python -m training.prices refresh --region eu-west-1`"
     assert any(each.startswith(text) for each in found.assumptions) is old
 

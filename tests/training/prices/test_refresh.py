@@ -170,6 +170,17 @@ def test_refusal_keeps_what_was_fetched_before(
     assert "GetProducts" in capsys.readouterr().err
 
 
+def test_a_local_aws_has_no_price_list_and_the_message_says_so(
+    aws: Stubber, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(aws_client, "is_of_aws", lambda _: False)
+    aws.add_client_error("get_products", "InternalFailure", "AttributeError")
+    with aws:
+        assert exit_code(monkeypatch, "refresh") == ExitCode.AWS
+    said = capsys.readouterr().err
+    assert "a local AWS has no price list. Fetch prices from an account" in said
+
+
 def test_text_that_is_no_region_is_refused_before_aws_is_asked(
     aws: Stubber, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

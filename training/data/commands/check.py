@@ -58,10 +58,10 @@ def check(
     ] = False,
     output_format: FormatOption = Format.TEXT,
 ) -> None:
-    """Check the annotations and pictures of one set; exit code 3 where there is an error.
+    """Check the annotations and pictures of one set.
 
-    With --fix a cleaned copy is written, and what was dropped and changed is told; the set itself
-    is never changed.
+    Exit code 3 where there is an error. With --fix a cleaned copy is written, and what was dropped
+    and changed is told; the set itself is never changed.
     """
     from training.data.annotation_mending import Choices
     from training.data.check import examine

@@ -47,7 +47,10 @@ def download(
     ] = False,
     output_format: FormatOption = Format.TEXT,
 ) -> None:
-    """Download COCO 2017 and pre-trained weights: verified, resumable, unpacked in their places."""
+    """Download COCO 2017 and pre-trained weights.
+
+    They are verified, and unpacked in their places; a download that broke off goes on.
+    """
     from training.data.download.catalogue import CATALOGUE, read_catalogue
     from training.data.download.run import Settings
     from training.data.download.run import download as fetch

@@ -58,10 +58,11 @@ def pack(
     ] = None,
     output_format: FormatOption = Format.TEXT,
 ) -> None:
-    """Pack pictures into shards, for file systems where opening many small files is slow.
+    """Pack pictures into shards.
 
-    The bytes of the pictures stay as they are. A run that was ended goes on where it was. With
-    --verify every byte is compared; exit code 3 where one differs.
+    For file systems where opening many small files is slow. The bytes of the pictures stay as they
+    are. A run that was ended goes on where it was. With --verify every byte is compared; exit code
+    3 where one differs.
     """
     from training.data.pack.pack import pack as write
     from training.data.splits import find_splits

@@ -48,10 +48,10 @@ def stage(
     ] = False,
     output_format: FormatOption = Format.TEXT,
 ) -> None:
-    """Copy a data set to S3, EFS or FSx: verified, resumable, nothing deleted unless asked.
+    """Copy a data set to S3, EFS or FSx.
 
-    Without a source, EFS and FSx are filled from S3. Where FSx is linked to that place in S3, it
-    imports and exports by itself.
+    Verified, resumable, and nothing is deleted unless asked. Without a source, EFS and FSx are
+    filled from S3. Where FSx is linked to that place in S3, it imports and exports by itself.
     """
     request = StageRequest(
         source=source,

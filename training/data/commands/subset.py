@@ -49,7 +49,10 @@ def subset(
     ] = False,
     output_format: FormatOption = Format.TEXT,
 ) -> None:
-    """Write some pictures of a set as a set of their own, in the layout that training reads."""
+    """Write some pictures of a set as a set of their own.
+
+    It has the layout that training reads.
+    """
     from training.data.splits import find_splits
     from training.data.subset import Wanted, write_subset
 

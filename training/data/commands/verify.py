@@ -20,7 +20,10 @@ def verify(
     jobs: JobsOption = 8,
     output_format: FormatOption = Format.TEXT,
 ) -> None:
-    """Compare two copies and name each difference; exit code 3 where there is one."""
+    """Compare two copies and name each difference.
+
+    Exit code 3 where there is one.
+    """
     from training.aws.errors import translated
     from training.data.verify import bytes_to_compare
     from training.data.verify import verify as compare

@@ -15,6 +15,8 @@ def find(spec: JobSpec, body: Mapping[str, Any]) -> Iterator[Finding]:
     yield from _sharded(body)
     yield from _encrypted_with_efa(body)
     yield from _without_smddp(spec)
+    yield from _idle(spec, body)
+    yield from _spot_here(spec, body)
 
 
 def _sharded(body: Mapping[str, Any]) -> Iterator[Finding]:
@@ -69,4 +71,29 @@ def _without_smddp(spec: JobSpec) -> Iterator[Finding]:
             "smdistributed-dataparallel, and this project builds none: docker/horovod has neither. "
             "Name an image of yours in ECR with `image:`, or leave sagemaker.distribution out",
             "image",
+        )
+
+
+def _idle(spec: JobSpec, body: Mapping[str, Any]) -> Iterator[Finding]:
+    kind, processes = body["ResourceConfig"]["InstanceType"], spec.instances.processes_per_instance
+    instance = known_instance(kind)
+    if processes and instance and processes < instance.gpus:
+        yield Finding(
+            "gpus-idle",
+            "warning",
+            f"instances.processes_per_instance: {processes}: each {kind} has {instance.gpus} GPUs, "
+            f"and {instance.gpus - processes} of them would do nothing and be paid for; leave it "
+            "out, or take a smaller instances.type",
+            "instances.processes_per_instance",
+        )
+
+
+def _spot_here(spec: JobSpec, body: Mapping[str, Any]) -> Iterator[Finding]:
+    if spec.spot.enabled and body["ResourceConfig"]["InstanceType"] == "local":
+        yield Finding(
+            "spot-without-instances",
+            "info",
+            "spot.enabled: containers on this machine are no spot capacity, so that it changes "
+            "nothing here",
+            "spot.enabled",
         )

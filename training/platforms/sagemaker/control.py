@@ -146,4 +146,5 @@ def _info(state: JobState) -> JobInfo:
         ended=state.ended,
         billing=state.billing(),
         model=state.model,
+        log=state.log,
     )

@@ -90,7 +90,8 @@ def _failure(state: JobState, reason: str, last_lines: Sequence[str]) -> str:
     lines = [f"{state.name} failed: {reason}"]
     if _FAULT_OF_AWS in reason:
         lines.append(
-            f"That is a fault of AWS's machines. Let SageMaker try again by itself (retries), or {_AGAIN}"
+            "That is a fault of AWS's machines. Let SageMaker try again by itself (retries), or "
+            f"{_AGAIN}"
         )
     if last_lines:
         lines.append(f"Last lines of {failed_host(state.failure_reason) or 'the job'}:")

@@ -57,6 +57,8 @@ class JobState:
     is_spot: bool
     model: str | None
     """Where the model is once the job has completed: s3://…"""
+    log: str | None
+    """Its log folder: <file system>:<path>, or s3://…"""
     run_name: str | None
     """What `--resume --name` takes: the part `<name>` of the log folder `log-<name>`."""
     checkpoints: str | None
@@ -113,6 +115,7 @@ def read_state(description: Mapping[str, Any]) -> JobState:
         billable_s=description.get("BillableTimeInSeconds"),
         is_spot=description.get("EnableManagedSpotTraining", False),
         model=artifacts if status == "completed" else None,
+        log=_log_folder(description) or copied_to,
         run_name=run_on_files or _run_name([copied_to or ""]),
         # With a log folder on a file system, that is where they are, wherever else there may be
         # a place for them.
@@ -131,6 +134,16 @@ def _end(description: Mapping[str, Any], status: Status) -> datetime | None:
 def _channel_paths(description: Mapping[str, Any]) -> list[str]:
     sources = (each.get("DataSource", {}) for each in description.get("InputDataConfig", ()))
     return [each.get("FileSystemDataSource", {}).get("DirectoryPath", "") for each in sources]
+
+
+def _log_folder(description: Mapping[str, Any]) -> str | None:
+    """Return the log folder on a file system; None where the job has none there."""
+    for channel in description.get("InputDataConfig", ()):
+        files = channel.get("DataSource", {}).get("FileSystemDataSource", {})
+        path = files.get("DirectoryPath", "")
+        if _LOG_FOLDER.search(path):
+            return f"{files.get('FileSystemId', '?')}:{path}"
+    return None
 
 
 def _run_name(paths: Sequence[str]) -> str | None:

@@ -28,13 +28,34 @@ def find(job: Job, plan: Plan, *, offline: bool) -> Iterator[Finding]:
     Raises:
         AwsError: AWS cannot be reached, or the credentials are not accepted.
     """
-    from training.preflight.job.registry import offline_checks
+    from training.preflight.job.registry import checks_here, offline_checks
     from training.preflight.selection import Selection
 
     findings = [finding for check in offline_checks(job, plan) for finding in check.find()]
-    if not offline and is_for_aws(plan):
+    if not is_for_aws(plan):
+        findings += [finding for check in checks_here(job, plan) for finding in check.find()]
+        if not offline:
+            findings += _ask_s3(job, plan)
+    elif not offline:
         findings += ask_aws(job, plan, Selection(), time_limit_s=TIME_LIMIT_S).findings
     yield from without_own_log(findings)
+
+
+def _ask_s3(job: Job, plan: Plan) -> Iterator[Finding]:
+    """Yield what is found on S3 where containers on this machine go on from there."""
+    from training.preflight.job.asked import Asked
+    from training.preflight.job.registry import goes_on, jobs_before_on_s3
+
+    if not goes_on(job, plan):
+        return
+    from training.aws.client import new_session
+    from training.aws.clients import Clients
+    from training.preflight.job.whereabouts import ATTEMPTS, READ_TIMEOUT_S
+
+    session = new_session()
+    s3 = Clients(session, None, read_timeout_s=READ_TIMEOUT_S, attempts=ATTEMPTS).s3
+    for check in jobs_before_on_s3(job, plan, Asked.of(plan.request.to_json()), s3):
+        yield from check.find()
 
 
 def without_own_log(findings: Sequence[Finding]) -> list[Finding]:

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Self
 
+from training.data.mounts import find_mount
 from training.outputs import PROJECT_TAG
 from training.platforms.copied_data import bucket_and_key
 
@@ -24,6 +26,13 @@ class FileSystemChannel:
     """`EFS` or `FSxLustre`."""
     path: str
     """From the file system's root; of Lustre it begins with the mount name."""
+
+    def folder_here(self, environ: Mapping[str, str]) -> Path | None:
+        """Return where it is on this machine; None where the file system is not mounted."""
+        parts = self.path.strip("/").split("/")
+        names = (parts.pop(0),) if self.type == "FSxLustre" else ()
+        root = find_mount(self.file_system_id, environ=environ, aliases=names)
+        return root and root.joinpath(*parts)
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from typing import ClassVar
 from training.aws.errors import AwsRefused
 from training.aws.s3 import S3
 from training.data.manifest import MANIFEST
-from training.layout import SHARD_INDEX, TrainChannel
+from training.layout import SHARD_INDEX, TRAIN_PATH, TrainChannel
 from training.preflight.check import Check
 from training.preflight.finding import Finding, Severity
 from training.preflight.job.asked import S3Place
@@ -43,6 +43,10 @@ class _Data(Check):
     """Name of the hyperparameter to the file that it names."""
     are_records: bool
     """Whether pictures are read from TFRecords at the top, and annotations for evaluation alone."""
+    source: str
+    """As `data_source` and `stage --to` name it."""
+    path: str
+    """`channels.train`."""
 
     @property
     @abstractmethod
@@ -50,9 +54,15 @@ class _Data(Check):
         """Where the channel is, for messages."""
 
     @property
-    @abstractmethod
     def remedy(self) -> str:
         """How a set gets there, as a sentence without its full stop."""
+        # File systems are filled from S3 where nothing else is named.
+        return f"Copy a set there: {self._stage('DIR' if self.source == 's3' else '')}"
+
+    def _stage(self, folder: str) -> str:
+        place = "" if self.path == TRAIN_PATH else f"--path {self.path}"
+        words = ("python -m training.data stage", folder, f"--to {self.source}", place)
+        return " ".join(filter(None, words))
 
     @abstractmethod
     def has_file(self, path: Path) -> bool:
@@ -115,7 +125,8 @@ class _Data(Check):
                 "data-records-missing",
                 KEY,
                 f"{self.place}/{split}-*.tfrecord is not there: the algorithm reads TFRecords. "
-                "Make them (python -m training.data pack --as tfrecord), and copy them there",
+                "Make them, and copy them there: python -m training.data pack DIR OUT --as "
+                f"tfrecord, then {self._stage('OUT')}",
             )
 
     def _judge_weights(self) -> Iterator[Finding]:
@@ -127,7 +138,9 @@ class _Data(Check):
                     "weights-missing",
                     f"hyperparameters.{name}",
                     f"hyperparameters.{name}: {file}: {self.place}/{path.as_posix()} is not there. "
-                    "Copy it there, or name another file of that folder",
+                    "Fetch it into the folder of the set, and copy that there: "
+                    "python -m training.data download DIR --what pretrained, then "
+                    f"{self._stage('DIR')}; or name another file of pretrained-models",
                 )
 
 
@@ -144,10 +157,6 @@ class DataIsOnS3(_Data):
     @property
     def place(self) -> str:
         return str(self.train)
-
-    @property
-    def remedy(self) -> str:
-        return "Copy a set there: python -m training.data stage DIR --to s3"
 
     def find(self) -> Iterator[Finding]:
         try:
@@ -179,10 +188,6 @@ class DataIsMounted(_Data):
     @property
     def place(self) -> str:
         return str(self.train)
-
-    @property
-    def remedy(self) -> str:
-        return "Copy a set there: python -m training.data stage --to efs (or fsx)"
 
     def has_file(self, path: Path) -> bool:
         try:

@@ -35,6 +35,8 @@ class TypeIsOffered(Check):
     instance_type: str
     subnet_ids: Sequence[str]
     region: str
+    is_bound: bool = False
+    """Whether the job runs in the zone of FSx for Lustre, whatever other subnets there are."""
 
     def find(self) -> Iterator[Finding]:
         name = self.instance_type.removeprefix("ml.")
@@ -55,8 +57,8 @@ class TypeIsOffered(Check):
             yield self.found(
                 "instance-type-not-in-zones",
                 KEY,
-                f"{self.instance_type} is in no zone of the job's subnets ({listed}). Choose "
-                "another type, or make subnets there",
+                f"{self.instance_type} is in no zone of the job's subnets ({listed}). "
+                f"{self._what_to_do()}",
             )
         elif lacking:
             yield self.found(
@@ -65,3 +67,12 @@ class TypeIsOffered(Check):
                 f"{self.instance_type} is not in {listed}: the job waits for capacity in fewer "
                 "zones",
             )
+
+    def _what_to_do(self) -> str:
+        if self.is_bound:
+            return (
+                "The job runs in the zone of FSx for Lustre: choose another type or data_source, "
+                "or deploy StorageStack with a file system in such a zone (fsx_zone, the number of "
+                "its subnet)"
+            )
+        return "Choose another type, or make subnets there"

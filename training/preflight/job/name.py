@@ -42,8 +42,8 @@ class NameIsFree(Check):
             yield self.found(
                 "job-already-there",
                 "name",
-                f"{self.name} was started before by this very request and is {state}: it is "
-                "followed, and no second job is started",
+                f"{self.name} was started before by this very request and is {state}: no second "
+                f"job is started{_what_then(state)}",
             )
         else:
             yield self.found(
@@ -52,3 +52,9 @@ class NameIsFree(Check):
                 f"there is a training job {self.name} already ({state}), and SageMaker uses a name "
                 "once. Give another --name, or go on from its checkpoint with --resume",
             )
+
+
+def _what_then(state: str) -> str:
+    if state in {"InProgress", "Stopping"}:
+        return ", and --wait follows this one"
+    return ". For another, give another --name, or go on from its checkpoint with --resume"

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from training import algorithms
 from training.addresses import PER_INSTANCE, addresses_of_instance
+from training.aws.s3 import S3
+from training.hyperparameter_text import to_texts
 from training.instances import known_instance
+from training.job_options import this_machine
 from training.platforms.sagemaker.advice import takes_project_image
 from training.platforms.sagemaker.fingerprint import fingerprint_of
 from training.platforms.sagemaker.log_folder import FolderHere, FolderJob
@@ -18,8 +21,10 @@ from training.preflight.job.caller import CallerMayLaunch
 from training.preflight.job.data import DataIsMounted, DataIsOnS3, WeightsAreInTheChannel
 from training.preflight.job.efs import JobsReachEfs
 from training.preflight.job.group import InstancesReachEachOther
+from training.preflight.job.here import ImageIsHere
 from training.preflight.job.image import ImageIsThere
 from training.preflight.job.instance_type import TypeIsOffered
+from training.preflight.job.kept import JobInFolderIsTheSame, JobOnS3IsTheSame
 from training.preflight.job.keys import KeyIsEnabled
 from training.preflight.job.log import CheckpointsAreOfThisJob, LogFolderIsOfThisJob
 from training.preflight.job.lustre import JobsReachLustre, LustreIsLinked
@@ -43,6 +48,8 @@ ALL: tuple[type[Check], ...] = (
     WeightsAreInTheChannel,
     DataIsMounted,
     LogFolderIsOfThisJob,
+    JobInFolderIsTheSame,
+    ImageIsHere,
     NameIsFree,
     CallerMayLaunch,
     RoleReachesItsPlaces,
@@ -54,6 +61,7 @@ ALL: tuple[type[Check], ...] = (
     OutputBucketIsThere,
     KeyIsEnabled,
     CheckpointsAreOfThisJob,
+    JobOnS3IsTheSame,
     DataIsOnS3,
     DataFitsOnTheVolume,
     JobsReachEfs,
@@ -83,6 +91,24 @@ def offline_checks(job: Job, plan: Plan) -> Iterator[Check]:
         if isinstance(step, FolderHere):
             yield DataIsMounted(*_data(job), step.train)
             yield LogFolderIsOfThisJob(step.resume, step.log)
+            if step.resume:
+                yield JobInFolderIsTheSame(*_hyperparameters(job, plan), step.log)
+
+
+def checks_here(job: Job, plan: Plan) -> Iterator[Check]:
+    """Yield the checks of containers on this machine that ask nobody elsewhere."""
+    asked, machine = Asked.of(plan.request.to_json()), this_machine()
+    yield ImageIsHere(asked.image, job.spec.algorithm, machine.gpus > 0)
+    log = next((each for each in asked.file_systems if each.name == "log"), None)
+    folder = log and log.folder_here(machine.environ)
+    if folder and goes_on(job, plan):
+        yield JobInFolderIsTheSame(*_hyperparameters(job, plan), folder)
+
+
+def jobs_before_on_s3(job: Job, plan: Plan, asked: Asked, s3: S3) -> Iterator[Check]:
+    """Yield the check of what a job has left on S3, where one goes on from there."""
+    if asked.checkpoints and asked.train_on_s3 and goes_on(job, plan):
+        yield JobOnS3IsTheSame(*_hyperparameters(job, plan), s3, asked.checkpoints)
 
 
 def checks(job: Job, plan: Plan, place: Whereabouts) -> Iterator[Check]:
@@ -119,7 +145,13 @@ def _of_who_and_what(
 def _of_machines(plan: Plan, asked: Asked, place: Whereabouts) -> Iterator[Check]:
     ec2, region = place.clients.ec2, place.region
     instance = known_instance(asked.instance_type)
-    yield TypeIsOffered(ec2, asked.instance_type, asked.subnet_ids, region)
+    yield TypeIsOffered(
+        ec2,
+        asked.instance_type,
+        asked.subnet_ids,
+        region,
+        is_bound=any(each.type == "FSxLustre" for each in asked.file_systems),
+    )
     if not asked.has_training_plan:  # Its capacity has no quota to do with.
         yield QuotasSuffice(
             place.clients.service_quotas,
@@ -160,7 +192,8 @@ def _of_s3(job: Job, plan: Plan, asked: Asked, place: Whereabouts) -> Iterator[C
                 s3, asked.train_on_s3, volume, is_ebs=asked.volume_gib is not None
             )
         if asked.checkpoints:
-            yield CheckpointsAreOfThisJob(_goes_on(job, plan), s3, asked.checkpoints)
+            yield CheckpointsAreOfThisJob(goes_on(job, plan), s3, asked.checkpoints)
+            yield from jobs_before_on_s3(job, plan, asked, s3)
 
 
 def _of_file_systems(asked: Asked, place: Whereabouts) -> Iterator[Check]:
@@ -191,15 +224,21 @@ def _preparation_type(plan: Plan) -> str | None:
     return None
 
 
-def _goes_on(job: Job, plan: Plan) -> bool:
+def goes_on(job: Job, plan: Plan) -> bool:
     """Return whether a job goes on with another: it is then called after that, with a time."""
     return job.spec.name is not None and plan.job_name != job.spec.name
 
 
-def _data(job: Job) -> tuple[Sequence[str], dict[str, str], bool]:
-    """Return the splits, the weights, and whether pictures are in TFRecords."""
-    algorithm = algorithms.load(job.spec.algorithm)
-    return algorithm.splits(job.hyperparameters), _weights(job), algorithm.READS_RECORDS
+def _hyperparameters(job: Job, plan: Plan) -> tuple[Mapping[str, str], Mapping[str, str]]:
+    """Return the texts that would be sent, and those of a job that sets none."""
+    return plan.request.to_json()["HyperParameters"], to_texts(type(job.hyperparameters)())
+
+
+def _data(job: Job) -> tuple[Sequence[str], dict[str, str], bool, str, str]:
+    """Return splits, weights, whether pictures are in TFRecords, and where all of it is."""
+    algorithm, spec = algorithms.load(job.spec.algorithm), job.spec
+    splits = algorithm.splits(job.hyperparameters)
+    return splits, _weights(job), algorithm.READS_RECORDS, spec.data_source, spec.channels.train
 
 
 def _weights(job: Job) -> dict[str, str]:

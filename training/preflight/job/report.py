@@ -18,13 +18,16 @@ if TYPE_CHECKING:
 
 CODES_OF_PLANS = frozenset(
     {
-        # training.preflight: budget, price_age, log_folder, mounted, processes, data, weights
+        # training.preflight: planned, budget, price_age, log_folder, mounted, processes, data,
+        # weights
+        "account-not-asked",
         *("cost-over-limit", "cost-unknown", "data-channel-missing", "file-system-not-mounted"),
         *("horovod-missing", "interface-missing", "log-exists", "log-not-writable"),
         *("log-unreadable", "mpi-missing", "price-old", "resume-changes-hyperparameters"),
         *("resume-nothing", "weights-missing"),
         # training.platforms.sagemaker.advice
-        *("image-without-smddp", "s3-data-sharded", "traffic-encryption-with-efa"),
+        *("gpus-idle", "image-without-smddp", "s3-data-sharded", "spot-without-instances"),
+        "traffic-encryption-with-efa",
     }
 )
 """Of the findings that no `Check` makes; those of the data itself (`python -m training.data check`)
@@ -46,9 +49,9 @@ def check_job(
         AwsError: AWS cannot be reached, or the credentials are not accepted.
     """
     selection = select(only, suppressed)
-    offline = selection.of_findings(planned.find(job, plan, offline=True))
     if not is_for_aws(plan):
-        return Report(None, None, 0, offline)
+        return Report(None, None, 0, selection.of_findings(planned.find(job, plan, offline=False)))
+    offline = selection.of_findings(planned.find(job, plan, offline=True))
     asked = ask_aws(job, plan, selection, time_limit_s=time_limit_s)
     return replace(asked, findings=without_own_log([*offline, *asked.findings]))
 

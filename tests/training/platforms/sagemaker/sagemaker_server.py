@@ -93,7 +93,7 @@ class Server:
         assert operation == "DescribeTrainingJob"
         if name not in self.jobs:
             return Refusal("ValidationException", "Requested resource not found.")
-        return {**self.jobs[name], "TrainingJobStatus": "InProgress", "SecondaryStatus": "Starting"}
+        return {"TrainingJobStatus": "InProgress", "SecondaryStatus": "Starting", **self.jobs[name]}
 
 
 @contextmanager

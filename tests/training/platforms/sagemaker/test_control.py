@@ -124,6 +124,7 @@ def test_status_says_what_is_known(account: Account) -> None:
         "ended": "2026-01-02T03:04:05+00:00",
         "billing": "billed: 60 s x 4 x ml.p3.16xlarge",
         "model": None,
+        "log": None,
     }
 
 

@@ -74,8 +74,14 @@ def test_a_job_that_saves_nothing_has_failed_where_it_was_stopped() -> None:
 
 
 def test_nothing_saved_is_an_interruption() -> None:
-    with pytest.raises(Interrupted, match="before there was a checkpoint; launch it again"):
+    with pytest.raises(
+        Interrupted, match=r"before there was a checkpoint\. To begin anew, "
+    ) as raised:
         end("Stopped", "MaxRuntimeExceeded", Checkpoint.NONE)
+    assert str(raised.value).endswith(
+        ". To begin anew, launch it again, under another --name if you gave it one: SageMaker uses "
+        "a name once"
+    )
 
 
 @pytest.mark.parametrize(

@@ -61,8 +61,8 @@ PLAN_ARN = f"arn:aws:sagemaker:us-west-2:{ACCOUNT}:training-plan/mine-1"
         ({"sagemaker__volume_gib": 16385}, "sagemaker.volume_gib: 16385: input should be less"),
         ({"retries": 31}, "retries: 31: input should be less than or equal to 30"),
         ({"name": "a" * 64}, "name: 'aaa"),
-        ({"name": "-a"}, "name: '-a': string should match pattern"),
-        ({"name": "a_b"}, "name: 'a_b': string should match pattern"),
+        ({"name": "-a"}, "name: '-a': expected 1 to 63 letters of English, digits"),
+        ({"name": "a_b"}, "name: 'a_b': expected 1 to 63 letters of English, digits"),
         (
             {"instances__type": "ml.p4d.25xlarge"},
             "instances.type: instance type ml.p4d.25xlarge: no GPU instance type of that name. "

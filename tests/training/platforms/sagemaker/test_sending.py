@@ -7,7 +7,7 @@ from typing import Any, cast
 
 import pytest
 
-from tests.training.platforms.sagemaker.fake_aws import refused
+from tests.training.platforms.sagemaker.fake_aws import description, refused
 from tests.training.platforms.sagemaker.planning import launch, make_job, plan
 from training.aws.clients import Clients
 from training.errors import AwsError, Interrupted, JobFailed, PreflightError
@@ -15,6 +15,7 @@ from training.platforms.api import Ending, Plan
 from training.platforms.sagemaker import containers, platform, sending
 from training.platforms.sagemaker.log_folder import FolderJob
 from training.platforms.sagemaker.request import SageMakerRequest
+from training.platforms.sagemaker.state import JobState, read_state
 
 
 class Recorder:
@@ -25,6 +26,8 @@ class Recorder:
         self.refusal: Exception | None = None
         self.there: Callable[[], dict[str, Any] | None] = lambda: None
         """The job that DescribeTrainingJob tells of."""
+        self.found: JobState | None = None
+        """The job that was there when the request was sent."""
 
     @property
     def sagemaker(self) -> Recorder:
@@ -39,13 +42,22 @@ class Recorder:
         if self.refusal is not None:
             raise self.refusal
 
-    def submit(self, clients: Any, body: Mapping[str, Any]) -> None:
+    def submit(self, clients: Any, body: Mapping[str, Any]) -> JobState | None:
         assert clients is self
         self.asked.append(("submit", dict(body)))
+        return self.found
 
-    def follow(self, clients: Any, name: str, show: Callable[[str], None]) -> None:
+    def follow(
+        self,
+        clients: Any,
+        name: str,
+        show: Callable[[str], None],
+        *,
+        tell: Callable[[str], None] = lambda _: None,
+    ) -> None:
         assert clients is self
         self.asked.append(("follow", name))
+        tell("03:04:05 Completed")
         show(f"a line of {name}")
 
 
@@ -83,6 +95,36 @@ def test_a_job_is_followed_to_its_end_where_that_is_wanted(recorder: Recorder) -
     assert [what for what, _ in recorder.asked] == ["submit", "follow"]
 
 
+@pytest.mark.parametrize(
+    ("status", "ending", "asked"),
+    [
+        ("InProgress", "submitted", ["submit"]),
+        ("Stopped", "completed", ["submit", "follow"]),
+    ],
+)
+def test_a_job_that_has_ended_is_not_said_to_be_on_its_way(
+    status: str,
+    ending: Ending,
+    asked: list[str],
+    recorder: Recorder,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    recorder.found = read_state({"TrainingJobName": "job-1", **description(status, status)})
+    # How it ended is told, or raised as an error; its lines are shown to whoever waits only.
+    assert send(plan(data_source="s3", name="job-1"), recorder, wait=False) == (ending, [])
+    assert [what for what, _ in recorder.asked] == asked
+    assert ("is on its way" in capsys.readouterr().err) is (status == "InProgress")
+
+
+def test_what_is_told_of_the_folders_job_has_its_name(
+    recorder: Recorder, capsys: pytest.CaptureFixture[str]
+) -> None:
+    send(plan(data_source="efs", name="job-1"), recorder, wait=True)
+    folders = "job-1-folders-20260102030405"
+    said = capsys.readouterr().err
+    assert f"{folders}: 03:04:05 Completed\n{folders} is done: job-1 comes next\n" in said
+
+
 def test_the_folder_is_made_and_the_experiment_before_the_job_is_sent(recorder: Recorder) -> None:
     planned = plan(data_source="efs", name="job-1", sagemaker__experiment="trials")
     send(planned, recorder, wait=False)
@@ -117,7 +159,7 @@ def test_an_experiment_that_is_there_is_taken_and_another_refusal_is_not(
 def test_where_the_folder_cannot_be_made_no_job_is_sent(
     recorder: Recorder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def fail(*_: Any) -> None:
+    def fail(*_: Any, **__: Any) -> None:
         raise JobFailed("missing: mask-rcnn/sagemaker/input/train")
 
     monkeypatch.setattr(sending, "follow", fail)
@@ -211,10 +253,10 @@ def test_what_is_taken_and_will_not_do_is_told_without_asking_anybody() -> None:
 
 
 def test_smddp_without_an_image_that_has_it_stops_the_launch() -> None:
-    wanted = {"sagemaker__distribution": "smddp"}
+    wanted: dict[str, Any] = {"sagemaker__distribution": "smddp"}
     assert codes(**wanted) == []  # The spec names an image.
     assert codes(image=None) == []
-    tensorflow = {"algorithm": "tf2-smddp", "instances__type": "p4d.24xlarge"}
+    tensorflow: dict[str, Any] = {"algorithm": "tf2-smddp", "instances__type": "p4d.24xlarge"}
     assert codes(image=None, **tensorflow, **wanted) == []
     job, planned = make_job(image=None, **wanted), plan(launched=launch(), image=None, **wanted)
     [finding] = [one for one in platform.check(job, planned, offline=True) if one.path == "image"]

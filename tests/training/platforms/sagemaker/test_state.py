@@ -91,6 +91,30 @@ def test_the_log_folder_names_the_run(
     assert (found.run_name, found.checkpoints) == (run_name, checkpoints)
 
 
+FILES = {"FileSystemId": "fs-1", "DirectoryPath": "/m/out/log-run-8"}
+
+
+@pytest.mark.parametrize(
+    ("more", "log"),
+    [
+        ({"CheckpointConfig": S3}, "s3://bucket/a/log-run-7"),
+        (
+            {
+                "InputDataConfig": [
+                    channel("/in/train"),
+                    {"DataSource": {"FileSystemDataSource": FILES}},
+                ],
+                "CheckpointConfig": S3,
+            },
+            "fs-1:/m/out/log-run-8",
+        ),
+        ({}, None),
+    ],
+)
+def test_the_log_folder_is_told_with_its_file_system(more: dict[str, Any], log: str | None) -> None:
+    assert state(**more).log == log
+
+
 def test_the_model_is_there_once_the_job_has_completed() -> None:
     artifacts = {"ModelArtifacts": {"S3ModelArtifacts": "s3://b/model.tar.gz"}}
     assert state("InProgress", **artifacts).model is None

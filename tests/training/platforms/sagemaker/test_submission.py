@@ -20,6 +20,7 @@ from tests.training.platforms.sagemaker.sagemaker_server import (
 )
 from training.errors import AwsError, ExitCode, Interrupted, UsageError
 from training.platforms.sagemaker.fingerprint import fingerprint_of, with_fingerprint
+from training.platforms.sagemaker.state import JobState
 from training.platforms.sagemaker.submission import ATTEMPTS, submit
 
 CREATE, DESCRIBE = "CreateTrainingJob", "DescribeTrainingJob"
@@ -51,8 +52,8 @@ class Sender:
         self.told: list[str] = []
         self._clients = server.clients()
 
-    def send(self, request: dict[str, Any]) -> None:
-        submit(self._clients, request, tell=self.told.append, timer=self.clock.timer)
+    def send(self, request: dict[str, Any]) -> JobState | None:
+        return submit(self._clients, request, tell=self.told.append, timer=self.clock.timer)
 
 
 @pytest.fixture
@@ -193,6 +194,18 @@ def test_the_same_request_again_finds_its_job(server: Server, sender: Sender) ->
     assert sender.told == [
         "training job job-1 is there already, from the same request (InProgress): no other was "
         "started"
+    ]
+
+
+def test_a_job_that_has_ended_is_told_of_as_that(server: Server, sender: Sender) -> None:
+    assert sender.send(body()) is None
+    server.jobs["job-1"]["TrainingJobStatus"] = "Stopped"
+    found = sender.send(body())
+    assert found is not None
+    assert (found.name, found.status) == ("job-1", "stopped")
+    assert sender.told == [
+        "training job job-1 is there already, from the same request (Stopped): no other was "
+        "started; for another, give another --name"
     ]
 
 

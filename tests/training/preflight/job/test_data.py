@@ -8,6 +8,7 @@ import pytest
 
 from tests.training.preflight.stacks.conftest import codes_of, findings_of, only_finding_of
 from training.aws.clients import Clients
+from training.layout import TRAIN_PATH
 from training.preflight.job.asked import S3Place
 from training.preflight.job.data import DataIsMounted, DataIsOnS3, WeightsAreInTheChannel
 
@@ -22,6 +23,8 @@ WHOLE = (
     "manifest.json",
 )
 PLACE = S3Place("job-bucket", "ml/train")
+PATH = "ml/train"
+"""`channels.train`, which is not the default."""
 
 LACKING = pytest.mark.parametrize(
     ("without", "code", "path"),
@@ -54,14 +57,14 @@ def on_s3(aws: Clients, *names: str) -> DataIsOnS3:
     # What begins like a file or a folder is neither.
     for name in ("train2017x/a.jpg", "manifest.json.old"):
         s3.put_object(Bucket=PLACE.bucket, Key=f"{PLACE.key}{'-old' if not names else ''}/{name}")
-    return DataIsOnS3(SPLITS, WEIGHTS, False, aws.s3, PLACE)
+    return DataIsOnS3(SPLITS, WEIGHTS, False, "s3", PATH, aws.s3, PLACE)
 
 
 def mounted(folder: Path, *names: str) -> DataIsMounted:
     for name in (*names, "train2017x/a.jpg", "manifest.json.old"):
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).touch()
-    return DataIsMounted(SPLITS, WEIGHTS, False, folder)
+    return DataIsMounted(SPLITS, WEIGHTS, False, "fsx", PATH, folder)
 
 
 def test_whole_data_passes(aws: Clients, tmp_path: Path) -> None:
@@ -98,19 +101,21 @@ def test_where_there_is_nothing_it_is_said_once(aws: Clients, tmp_path: Path) ->
     message = only_finding_of(on_s3(aws), "data-missing").message
     assert message == (
         "there is no data at s3://job-bucket/ml/train. Copy a set there: python -m training.data "
-        "stage DIR --to s3"
+        "stage DIR --to s3 --path ml/train"
     )
-    nowhere = DataIsMounted(SPLITS, WEIGHTS, False, tmp_path / "nowhere")
+    nowhere = DataIsMounted(SPLITS, WEIGHTS, False, "fsx", PATH, tmp_path / "nowhere")
     assert codes_of(nowhere) == ["data-missing"]
 
 
 def test_a_bucket_that_is_not_there_is_another_checks_finding(aws: Clients) -> None:
-    assert codes_of(DataIsOnS3(SPLITS, WEIGHTS, False, aws.s3, PLACE)) == []
+    assert codes_of(DataIsOnS3(SPLITS, WEIGHTS, False, "s3", PATH, aws.s3, PLACE)) == []
 
 
 def test_weights_by_a_whole_path_are_looked_for_by_another_check(tmp_path: Path) -> None:
     check = mounted(tmp_path, *WHOLE)
-    absolute = DataIsMounted(SPLITS, {"load_model": "/home/me/model.pt"}, False, check.train)
+    absolute = DataIsMounted(
+        SPLITS, {"load_model": "/home/me/model.pt"}, False, "fsx", PATH, check.train
+    )
     assert codes_of(absolute) == []
     found = findings_of(WeightsAreInTheChannel({"load_model": "/home/me/model.pt", **WEIGHTS}))
     assert [each.code for each in found] == ["weights-outside-containers"]
@@ -133,18 +138,35 @@ def test_where_records_are_read_the_annotations_of_what_is_evaluated_are_too(
 ) -> None:
     on_s3(aws, *RECORDS)
     mounted(tmp_path, *RECORDS)
-    assert codes_of(DataIsOnS3(SPLITS, WEIGHTS, True, aws.s3, PLACE)) == []
-    assert codes_of(DataIsMounted(SPLITS, WEIGHTS, True, tmp_path)) == []
+    assert codes_of(DataIsOnS3(SPLITS, WEIGHTS, True, "s3", PATH, aws.s3, PLACE)) == []
+    assert codes_of(DataIsMounted(SPLITS, WEIGHTS, True, "fsx", PATH, tmp_path)) == []
 
 
 def test_records_that_are_not_there_say_how_to_make_them(aws: Clients, tmp_path: Path) -> None:
     on_s3(aws, *WHOLE)
     mounted(tmp_path, *WHOLE)
     for check in (
-        DataIsOnS3(SPLITS, WEIGHTS, True, aws.s3, PLACE),
-        DataIsMounted(SPLITS, WEIGHTS, True, tmp_path),
+        DataIsOnS3(SPLITS, WEIGHTS, True, "s3", PATH, aws.s3, PLACE),
+        DataIsMounted(SPLITS, WEIGHTS, True, "fsx", PATH, tmp_path),
     ):
         found = findings_of(check)
         assert [each.code for each in found] == ["data-records-missing"] * 2
         assert "train2017-*.tfrecord is not there" in found[0].message
-        assert "pack --as tfrecord" in found[0].message
+        assert found[0].message.endswith(
+            "copy them there: python -m training.data pack DIR OUT --as tfrecord, then python -m "
+            f"training.data stage OUT --to {check.source} --path ml/train"
+        )
+
+
+def test_where_the_path_is_the_default_it_is_not_repeated(tmp_path: Path) -> None:
+    check = DataIsMounted(SPLITS, {}, False, "efs", TRAIN_PATH, tmp_path)
+    message = only_finding_of(check, "data-missing").message
+    assert message.endswith("Copy a set there: python -m training.data stage --to efs")
+
+
+def test_how_weights_get_there_is_said(tmp_path: Path) -> None:
+    check = mounted(tmp_path, *[name for name in WHOLE if "pretrained" not in name])
+    assert only_finding_of(check, "weights-missing").message.endswith(
+        "python -m training.data download DIR --what pretrained, then python -m training.data "
+        "stage DIR --to fsx --path ml/train; or name another file of pretrained-models"
+    )

@@ -23,8 +23,10 @@ from training.preflight.job.caller import CallerMayLaunch
 from training.preflight.job.data import DataIsMounted, DataIsOnS3, WeightsAreInTheChannel
 from training.preflight.job.efs import JobsReachEfs
 from training.preflight.job.group import InstancesReachEachOther
+from training.preflight.job.here import ImageIsHere
 from training.preflight.job.image import ImageIsThere
 from training.preflight.job.instance_type import TypeIsOffered
+from training.preflight.job.kept import JobInFolderIsTheSame, JobOnS3IsTheSame
 from training.preflight.job.keys import KeyIsEnabled
 from training.preflight.job.log import CheckpointsAreOfThisJob, LogFolderIsOfThisJob
 from training.preflight.job.lustre import JobsReachLustre, LustreIsLinked
@@ -72,7 +74,8 @@ def test_each_data_source_has_its_checks(place: Whereabouts, source: str) -> Non
 def test_every_check_is_made_for_some_job() -> None:
     of_sources = set().union(*BY_SOURCE.values())
     offline = {ScheduleMakesSense, WeightsAreInTheChannel, DataIsMounted, LogFolderIsOfThisJob}
-    assert set(registry.ALL) == EVERY_JOB | of_sources | offline
+    going_on = {JobInFolderIsTheSame, JobOnS3IsTheSame}
+    assert set(registry.ALL) == EVERY_JOB | of_sources | offline | going_on | {ImageIsHere}
 
 
 def test_codes_say_what_they_are_of_and_have_one_severity() -> None:
@@ -177,7 +180,50 @@ def test_containers_on_this_machine_need_nothing_of_aws(monkeypatch: pytest.Monk
     monkeypatch.setattr("training.aws.client.new_session", lambda: pytest.fail("AWS is asked"))
     options: dict[str, Any] = {"instances__type": "local", "data_source": "s3"}
     job, plan = planning.make_job(**options), planning.plan(**options)
-    assert list(of_job.find(job, plan, offline=False)) == []
+    found = of_job.find(job, plan, offline=False)
+    assert {each.path for each in found} <= {"image", "instances.type"}
+
+
+def test_containers_look_for_their_image_here() -> None:
+    options: dict[str, Any] = {"instances__type": "local", "data_source": "s3"}
+    job, plan = planning.make_job(**options), planning.plan(**options)
+    image = only(list(registry.checks_here(job, plan)), ImageIsHere)
+    assert (image.image, image.algorithm) == (planning.IMAGE, "horovod")
+
+
+@pytest.mark.parametrize("source", ["efs", "fsx"])
+def test_a_job_that_goes_on_here_is_compared_where_its_log_folder_is_mounted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, source: str
+) -> None:
+    storage = planning.STACKS["StorageStack"]
+    root = tmp_path / storage["EfsId" if source == "efs" else "FsxId"]
+    root.mkdir()
+    monkeypatch.setenv(MOUNTS_VARIABLE, str(tmp_path))
+    options: dict[str, Any] = {"instances__type": "local", "data_source": source, "name": "mine"}
+    for resume in (False, True):
+        plan = planning.plan(launched=planning.launch(resume=resume), **options)
+        found = list(registry.checks_here(planning.make_job(**options), plan))
+        kept = [each.log for each in found if isinstance(each, JobInFolderIsTheSame)]
+        below = root if source == "efs" else root / "data"
+        assert kept == ([below / "mask-rcnn/sagemaker/output/log-mine"] if resume else [])
+
+
+def test_a_job_on_instances_that_goes_on_is_compared_with_what_it_was(
+    place: Whereabouts, tmp_path: Path
+) -> None:
+    options: dict[str, Any] = {"name": "mine", "hyperparameters__seed": 7}
+    resumed = planning.launch(resume=True)
+    job, plan = planning.make_job(**options), planning.plan(launched=resumed, **options)
+    on_s3 = only(list(registry.checks(job, plan, place)), JobOnS3IsTheSame)
+    assert on_s3.log == S3Place("bucket", "mask-rcnn/sagemaker/output/log-mine")
+    assert (on_s3.hyperparameters["seed"], on_s3.defaults["seed"]) == ("7", "0")
+    (tmp_path / planning.STACKS["StorageStack"]["EfsId"]).mkdir()
+    environ: dict[str, Any] = {MOUNTS_VARIABLE: str(tmp_path)}
+    launched = planning.launch(resume=True, **environ)
+    plan = planning.plan(launched=launched, data_source="efs", **options)
+    in_folder = only(list(registry.offline_checks(job, plan)), JobInFolderIsTheSame)
+    assert in_folder.log.name == "log-mine"
+    assert in_folder.hyperparameters["seed"] == "7"
 
 
 def test_files_of_the_very_job_that_is_asked_for_are_no_error() -> None:

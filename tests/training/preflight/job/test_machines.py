@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -62,6 +63,14 @@ def test_a_type_that_other_zones_have_is_an_error_with_these(stub: Stub) -> None
     elsewhere = offered(stub, ("us-east-1d", "us-east-1c"), "us-east-1b", "us-east-1a")
     finding = only_finding_of(elsewhere, "instance-type-not-in-zones")
     assert "(us-east-1a, us-east-1b; it is in us-east-1c, us-east-1d)" in finding.message
+
+
+def test_where_fsx_decides_the_zone_its_setting_is_named(stub: Stub) -> None:
+    elsewhere = replace(offered(stub, ("us-east-1c",), "us-east-1a"), is_bound=True)
+    message = only_finding_of(elsewhere, "instance-type-not-in-zones").message
+    assert "(us-east-1a; it is in us-east-1c). The job runs in the zone of FSx for " in message
+    assert "(fsx_zone, the number of its subnet)" in message
+    assert "make subnets" not in message
 
 
 def test_a_type_that_some_zones_have_is_worth_knowing(stub: Stub) -> None:

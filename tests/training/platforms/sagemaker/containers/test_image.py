@@ -35,6 +35,16 @@ def test_an_image_of_other_sources_is_not_taken_for_another(stand_in: StandIn) -
     with pytest.raises(PreflightError) as caught:
         find_image(stand_in.engine, other, "horovod", gpus=False)
     assert str(caught.value) == (
-        f"podman has no image {other}. Build it: python -m training.images build --algorithm "
-        "horovod --variant cpu; or name one with `image`"
+        f"podman has no image {other}, which the job names with `image`. Bring it here (podman "
+        "pull, or build), or leave `image` out for the one of this project: python -m "
+        "training.images build --algorithm horovod --variant cpu"
+    )
+
+
+def test_an_image_that_is_to_be_built_here_is_named_once(stand_in: StandIn) -> None:
+    with pytest.raises(PreflightError) as caught:
+        find_image(stand_in.engine, GPU, "horovod", gpus=False)
+    assert str(caught.value) == (
+        f"podman has no image {GPU} nor {CPU}. Build it: python -m training.images build "
+        "--algorithm horovod --variant cpu; or name one with `image`"
     )

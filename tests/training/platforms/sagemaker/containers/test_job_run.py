@@ -29,6 +29,8 @@ TRAINS = """
     (ml('model') / 'model.pt').write_text('weights of ' + host)
     (ml('output') / 'data' / f'{host}.log').write_text('a line')
     (ml('input/data/log') / 'metrics.jsonl').write_text('{}')
+    (ml('input/data/log') / 'report.html').write_text('a report')
+    print('failed to connect to syslog: Initialization', flush=True)
 """
 
 STOPS = """
@@ -91,6 +93,9 @@ def test_all_hosts_train_and_what_they_leave_is_uploaded_in_one_archive(
     shown = capsys.readouterr().err
     assert "algo-1 | algo-1 of 2\n" in shown
     assert "algo-2 | algo-2 of 2\n" in shown
+    log = here / "mounts/fs-0ef50ef5/out/log-one"
+    assert f"log: {log}\nreport: {log / 'report.html'}\n" in shown
+    assert "syslog" not in shown
     place = "out/mask-rcnn-efs-one/output"
     assert keys(local_aws, bucket) == [f"{place}/model.tar.gz", f"{place}/output.tar.gz"]
     assert members(local_aws, bucket, f"{place}/model.tar.gz") == {"model.pt": "weights of algo-1"}
@@ -245,6 +250,30 @@ def test_a_signal_to_the_launcher_stops_the_containers_with_a_checkpoint(
         said = launcher.communicate(timeout=60)[1]
     assert "75: by a signal, with a checkpoint" in said
     assert (log / "checkpoint").exists()
+    assert nothing_left(stand_in, here)
+
+
+def test_a_second_signal_ends_at_once_and_the_last_checkpoint_is_named(
+    stand_in: StandIn, here: Path, bucket: str
+) -> None:
+    stand_in.containers_do("""
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        log = ml('input/data/log')
+        (log / 'checkpoints').mkdir(exist_ok=True)
+        (log / 'checkpoints' / 'step-00000010.pt').write_text('saved')
+        (log / f'started-{host}').touch()
+        time.sleep(60)
+    """)
+    log = here / "mounts/fs-0ef50ef5/out/log-one"
+    with start(on(bucket), here) as launcher:
+        wait_for(lambda: len([*log.glob("started-*")]) == 2)
+        launcher.send_signal(signal.SIGINT)
+        wait_for(lambda: len(stand_in.calls("stop")) >= 2)
+        launcher.send_signal(signal.SIGTERM)
+        said = launcher.communicate(timeout=60)[1]
+    saved = log / "checkpoints/step-00000010.pt"
+    assert f"75: by a signal, at once; the last checkpoint is {saved}; run the same" in said
+    assert "with --resume --name one to go on" in said
     assert nothing_left(stand_in, here)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Mapping
 
 import pytest
 
@@ -18,8 +19,14 @@ def ended(first: str | None = None, stopped: Stop | None = None, **codes: int) -
     return FleetEnd(by_host, first, stopped, last)
 
 
+def judge(
+    end: FleetEnd, reasons: Mapping[str, str | None], *, checkpoint: str | None = None
+) -> None:
+    conclude(end, reasons, run_name="run-7", checkpoint=checkpoint)
+
+
 def test_all_zero_is_success() -> None:
-    conclude(ended(algo_1=0, algo_2=0), {})
+    judge(ended(algo_1=0, algo_2=0), {})
 
 
 @pytest.mark.parametrize(
@@ -34,12 +41,40 @@ def test_all_zero_is_success() -> None:
 )
 def test_a_job_that_was_stopped(end: FleetEnd, error: type[TrainingError], text: str) -> None:
     with pytest.raises(error, match=text):
-        conclude(end, {"algo-1": "something"})
+        judge(end, {"algo-1": "something"})
+
+
+@pytest.mark.parametrize(
+    ("end", "said"),
+    [
+        (
+            ended(None, Stop.SIGNAL, algo_1=137, algo_2=137),
+            "by a signal, at once; the last checkpoint is /log/step-10.pt; run the same command "
+            "with --resume --name run-7 to go on",
+        ),
+        (
+            ended(None, Stop.TIME_LIMIT, algo_1=75),
+            "by its time limit, with a checkpoint (/log/step-10.pt); run the same command with "
+            "--resume --name run-7 to go on",
+        ),
+    ],
+)
+def test_a_checkpoint_that_is_there_is_named_however_the_job_was_stopped(
+    end: FleetEnd, said: str
+) -> None:
+    with pytest.raises(JobCheckpointed) as caught:
+        judge(end, {}, checkpoint="/log/step-10.pt")
+    assert str(caught.value) == said
+
+
+def test_a_checkpoint_does_not_hide_a_failure() -> None:
+    with pytest.raises(JobFailed, match="the job failed: algo-1: rank 0"):
+        judge(ended("algo-1", None, algo_1=1), {"algo-1": "rank 0"}, checkpoint="/log/step-10.pt")
 
 
 def test_the_reason_is_that_of_the_host_that_failed_first() -> None:
     with pytest.raises(JobFailed) as caught:
-        conclude(
+        judge(
             ended("algo-2", None, algo_1=1, algo_2=1), {"algo-1": "peer lost", "algo-2": "rank 1"}
         )
     assert str(caught.value) == "the job failed: algo-2: rank 1"
@@ -47,7 +82,7 @@ def test_the_reason_is_that_of_the_host_that_failed_first() -> None:
 
 def test_a_host_that_was_killed_is_the_reason_whatever_its_peers_say() -> None:
     with pytest.raises(JobFailed) as caught:
-        conclude(ended("algo-2", None, algo_1=1, algo_2=137), {"algo-1": "connection lost"})
+        judge(ended("algo-2", None, algo_1=1, algo_2=137), {"algo-1": "connection lost"})
     assert str(caught.value) == (
         "the job failed: algo-2: the container was ended by SIGKILL (exit code 137), as where "
         "memory runs out\nLast lines of algo-2:\n  last of algo-2"
@@ -56,4 +91,4 @@ def test_a_host_that_was_killed_is_the_reason_whatever_its_peers_say() -> None:
 
 def test_a_host_without_a_word_leaves_it_to_the_one_that_has_one() -> None:
     with pytest.raises(JobFailed, match="the job failed: algo-1: rank 0 was killed"):
-        conclude(ended("algo-2", None, algo_1=1, algo_2=1), {"algo-1": "rank 0 was killed"})
+        judge(ended("algo-2", None, algo_1=1, algo_2=1), {"algo-1": "rank 0 was killed"})

@@ -35,15 +35,20 @@ DataSource = Literal["s3", "efs", "fsx"]
 _JOB_NAME = re.compile(r"[a-zA-Z0-9]([a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?")
 
 
-def _is_job_name(name: str) -> str:
-    if not _JOB_NAME.fullmatch(name):
+def is_job_name(name: str) -> bool:
+    """Return whether a job can have that name: SageMaker's rule for a training job's."""
+    return _JOB_NAME.fullmatch(name) is not None
+
+
+def _must_be_job_name(name: str) -> str:
+    if not is_job_name(name):
         raise ValueError(
             "expected 1 to 63 letters of English, digits and hyphens, with no hyphen at either end"
         )
     return name
 
 
-JobName = Annotated[str, AfterValidator(_is_job_name)]
+JobName = Annotated[str, AfterValidator(_must_be_job_name)]
 """SageMaker's rule for a training job's name, which is the strictest of the four platforms."""
 
 

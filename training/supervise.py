@@ -22,6 +22,8 @@ from pathlib import Path
 
 import psutil
 
+from training import stop_signals
+
 _PR_SET_CHILD_SUBREAPER = 36
 _POLL_S = 0.2
 
@@ -79,7 +81,7 @@ def run(
         on_line: Takes each line of stdout and stderr, without its line end.
     """
     _become_subreaper()
-    with _signals() as asked:
+    with stop_signals.collected() as asked:
         process = subprocess.Popen(
             argv,
             env=dict(env),
@@ -226,21 +228,6 @@ class _Lines:
         assert process.stdout is not None
         for line in process.stdout:
             self._queue.put(line.rstrip("\n"))
-
-
-@contextmanager
-def _signals() -> Iterator[list[int]]:
-    """Collect SIGINT and SIGTERM instead of dying of them."""
-    asked: list[int] = []
-    before = {
-        number: signal.signal(number, lambda received, _frame: asked.append(received))
-        for number in (signal.SIGINT, signal.SIGTERM)
-    }
-    try:
-        yield asked
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
 
 
 @contextmanager

@@ -89,15 +89,23 @@ def pretending(reply: Reply | None, *, but_who: bool = False) -> Iterator[Preten
         def log_message(self, *_: Any) -> None:
             """Say nothing."""
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    with answering(Handler) as pretender.endpoint:
+        try:
+            yield pretender
+        finally:
+            over.set()
+
+
+@contextmanager
+def answering(handler: type[BaseHTTPRequestHandler]) -> Iterator[str]:
+    """Let a handler answer requests; yield the address."""
+    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
     server.daemon_threads = True
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05})
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
     thread.start()
     try:
-        pretender.endpoint = f"http://127.0.0.1:{server.server_port}"
-        yield pretender
+        yield f"http://127.0.0.1:{server.server_port}"
     finally:
-        over.set()
         server.shutdown()
         thread.join()
         server.server_close()

@@ -15,39 +15,14 @@ from typing import Any
 import yaml
 
 from tests.conftest import ROOT, LocalAws
+from tests.training.conftest import TINY
 from training.data.shapes import ShapesSet, make_shapes
 from training.layout import LOG_ROOT, TRAIN_PATH, LogChannel
 
 EFS_ID = "fs-0ef50ef5"
 BUCKET = "container-results"
 
-HYPERPARAMETERS = {
-    "resnet_arch": "mobilenet",
-    "batch_norm": "GN",
-    "backbone_weights": None,
-    "fpn_channels": 16,
-    "box_head_channels": 32,
-    "mask_head_channels": 16,
-    "mask_head_layers": 1,
-    "anchor_sizes": [8, 16, 32, 64, 128],
-    "rpn_pre_nms_train": 64,
-    "rpn_post_nms_train": 32,
-    "rpn_pre_nms_test": 32,
-    "rpn_post_nms_test": 16,
-    "roi_batch_per_image": 16,
-    "image_short_sides": [64],
-    "image_max_side": 64,
-    "num_workers": 0,
-    "empty_pictures": "train",
-    "batch_size_per_gpu": 1,
-    "precision": "fp32",
-    "optimizer": "adamw",
-    "lr_epoch_schedule": [[2, None]],
-    "base_learning_rate": 0.001,
-    "warmup_steps": 2,
-    "log_period": 1,
-    "checkpoint_period": 100,
-}
+HYPERPARAMETERS = {**TINY, "batch_size_per_gpu": 1, "checkpoint_period": 100}
 
 ARN = "arn:aws:kms:us-east-1:123456789012:key/1"
 OUTPUTS = {

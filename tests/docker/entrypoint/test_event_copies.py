@@ -36,6 +36,7 @@ def test_copies_follow_while_the_job_runs_and_at_its_end(tmp_path: Path) -> None
 def test_without_a_target_nothing_is_copied(tmp_path: Path) -> None:
     grow(tmp_path, "one")
     EventCopies(str(tmp_path), None).finish()
+    assert [path.name for path in tmp_path.rglob("*")] == ["events", "events.out.tfevents.1.host"]
 
 
 def test_a_copy_that_fails_is_said_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from entrypoint.failure import failure_text, write_failure
 from hypothesis import given
 from hypothesis import strategies as st
@@ -32,5 +33,8 @@ def test_the_file_is_made_with_its_folder_and_cut(tmp_path: Path) -> None:
     assert path.read_text(encoding="utf-8") == "é" * 510 + " …"
 
 
-def test_a_failure_that_cannot_be_written_is_said_and_no_more() -> None:
+def test_a_failure_that_cannot_be_written_is_said_and_no_more(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     write_failure("/proc/output/failure", "why")
+    assert "/proc/output/failure: cannot be written (" in capsys.readouterr().err

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-import re
-
 from training.aws.errors import AwsRefused
 from training.errors import AwsError, UsageError
+from training.job import is_job_name
 from training.platforms.sagemaker.commands import LIST
 from training.platforms.sagemaker.patience import Patience
 from training.platforms.sagemaker.state import JobState, read_state
-
-_NAME = re.compile(r"[a-zA-Z0-9](-*[a-zA-Z0-9]){0,62}")
-"""TrainingJobName of
-https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_DescribeTrainingJob.html"""
 
 
 def find_job(patience: Patience, job_name: str) -> JobState:
@@ -22,7 +17,7 @@ def find_job(patience: Patience, job_name: str) -> JobState:
         UsageError: There is no such job, or no job can have that name.
         AwsError: It cannot be asked for.
     """
-    if not _NAME.fullmatch(job_name):
+    if not is_job_name(job_name):
         raise UsageError(
             f"{job_name!r}: no training job has such a name: 1 to 63 letters, digits and -, "
             f"neither first nor last a -. Those of this program: {LIST}"

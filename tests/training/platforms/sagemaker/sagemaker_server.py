@@ -10,11 +10,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from enum import Enum
 from functools import cache, partial
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from typing import Any
 
 import boto3
 
+from tests.training.pretender import answering
 from training.aws.client import _config, new_session
 from training.aws.clients import Clients
 
@@ -135,14 +136,5 @@ def serving() -> Iterator[Server]:
         def log_message(self, *_: Any) -> None:
             """Say nothing."""
 
-    http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    http.daemon_threads = True
-    thread = threading.Thread(target=http.serve_forever, kwargs={"poll_interval": 0.02})
-    thread.start()
-    try:
-        server.endpoint = f"http://127.0.0.1:{http.server_port}"
+    with answering(Handler) as server.endpoint:
         yield server
-    finally:
-        http.shutdown()
-        thread.join()
-        http.server_close()

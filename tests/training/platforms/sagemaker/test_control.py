@@ -176,7 +176,9 @@ def test_a_stop_that_is_not_allowed_is_an_error(account: Account) -> None:
         control.stop("a")
 
 
-@pytest.mark.parametrize("name", ["", "a/b", "a b", "-a", "a-", "ñ", "a" * 64, "a\n", "arn:aws:x"])
+@pytest.mark.parametrize(
+    "name", ["", "a/b", "a b", "-a", "a-", "ñ", "a" * 64, "a" + "-" * 99 + "a", "a\n", "arn:aws:x"]
+)
 def test_a_name_that_no_job_can_have_is_not_asked_for(account: Account, name: str) -> None:
     with pytest.raises(UsageError, match="no training job has such a name: 1 to 63 letters"):
         control.status(name)

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import queue
-import signal
 import subprocess
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from training import stop_signals
 from training.platforms.sagemaker.containers.cleaning import GRACE_S
 from training.platforms.sagemaker.containers.command import Setting
 from training.supervise import Stop
@@ -68,7 +67,7 @@ class Fleet:
             commands: Host -> the engine's command that runs its container.
             max_run_s: They are stopped after it.
         """
-        with _signals() as asked:
+        with stop_signals.collected() as asked:
             deadline = time.monotonic() + max_run_s
             for host, argv in commands.items():
                 self._start(host, argv)
@@ -172,18 +171,3 @@ class Fleet:
             stderr=subprocess.DEVNULL,
             start_new_session=True,
         )
-
-
-@contextmanager
-def _signals() -> Iterator[list[int]]:
-    """Collect SIGINT and SIGTERM instead of dying of them."""
-    asked: list[int] = []
-    before = {
-        number: signal.signal(number, lambda received, _frame: asked.append(received))
-        for number in (signal.SIGINT, signal.SIGTERM)
-    }
-    try:
-        yield asked
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)

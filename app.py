@@ -75,7 +75,7 @@ def build_app(
         vpc=network.vpc,
         security_group=network.training_security_group,
         storage=storage,
-        repositories=registry.repositories,
+        registry=registry,
         **for_every_stack,
     )
 

@@ -12,6 +12,8 @@ from pathlib import Path
 from moto.cloudformation import parsing
 from moto.cloudformation import urls as cloudformation_urls
 from moto.cloudformation.models import cloudformation_backends
+from moto.codebuild import urls as codebuild_urls
+from moto.codebuild.models import codebuild_backends
 from moto.ec2 import urls as ec2_urls
 from moto.ec2.models import ec2_backends
 from moto.ecr.models import ecr_backends
@@ -29,6 +31,8 @@ from localaws import bucket_policies, file_systems
 from localaws.cloudformation import aws, resources
 from localaws.cloudformation.backend import StackBackend
 from localaws.cloudformation.responses import StackResponse
+from localaws.codebuild.backend import RunningCodeBuildBackend
+from localaws.codebuild.responses import BuildResponse
 from localaws.container_registry import RegistryBackend
 from localaws.elastic_file_systems import (
     PROTECTION_PATH,
@@ -56,6 +60,8 @@ def install(endpoint: str, file_systems_root: Path) -> DomainDispatcherApplicati
     aws.use_endpoint(endpoint)
     cloudformation_backends.backend = StackBackend
     cloudformation_urls.url_paths["{0}/$"] = StackResponse.dispatch
+    codebuild_backends.backend = RunningCodeBuildBackend
+    codebuild_urls.url_paths["{0}/$"] = BuildResponse.dispatch
     ec2_backends.backend = EndpointBackend
     ecr_backends.backend = RegistryBackend
     efs_backends.backend = ElasticFileSystemBackend

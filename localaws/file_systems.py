@@ -14,10 +14,15 @@ def use(root: Path) -> None:
     _root = root
 
 
+def root() -> Path:
+    """Return where the folders lie."""
+    assert _root is not None, "localaws.extensions.install sets it"
+    return _root
+
+
 def folder(file_system_id: str) -> Path:
     """Return the folder whose content is the file system's root."""
-    assert _root is not None, "localaws.extensions.install sets it"
-    return _root / file_system_id
+    return root() / file_system_id
 
 
 def make(file_system_id: str) -> None:

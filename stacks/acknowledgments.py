@@ -103,6 +103,18 @@ ACCEPTED: tuple[AcceptedFinding, ...] = (
         reason="The backup policy of the file system puts it in the automatic plan of AWS Backup; "
         "the rule knows only selections of a plan in the same template.",
     ),
+    *(
+        AcceptedFinding(
+            path="RegistryStack/Builder/Sources/Resource",
+            rule=rule,
+            reason="It holds what is in the clone of whoever has an image built, for a week.",
+        )
+        for rule in (
+            "AwsSolutions-S1",
+            "NIST.800.53.R5-S3BucketLoggingEnabled",
+            "NIST.800.53.R5-S3BucketReplicationEnabled",
+        )
+    ),
     # Wildcards in the resources of roles. AWS names what comes after the last slash or colon when
     # it makes the thing, or its users do.
     *(
@@ -117,6 +129,10 @@ ACCEPTED: tuple[AcceptedFinding, ...] = (
         "StorageStack/Training/Images/Resource",
         ("*", "ecr:GetAuthorizationToken knows no resource."),
         ("arn:…:ecr:…:repository/*", "Those with the project's tag, which a condition names."),
+    ),
+    *_wildcards(
+        "RegistryStack/Builder/Build/Resource",
+        ("*", "ecr:GetAuthorizationToken knows no resource."),
     ),
     *_wildcards(
         "StorageStack/Training/Run/Resource",

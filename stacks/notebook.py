@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from aws_cdk import Aws, Stack
 from aws_cdk import aws_ec2 as ec2
-from aws_cdk import aws_ecr as ecr
 from constructs import Construct
 
 from stacks.constructs.notebook_instance import GitRepository, NotebookInstance
@@ -15,6 +13,7 @@ from stacks.constructs.notebook_role import NotebookRole
 from stacks.constructs.notebook_scripts import OnStartValues, render
 from stacks.constructs.notebook_source import NotebookSource
 from stacks.contract import write_outputs
+from stacks.registry import RegistryStack
 from stacks.settings import Settings
 from stacks.settings.notebook import NotebookSettings
 from stacks.storage import StorageStack
@@ -33,7 +32,7 @@ class NotebookStack(Stack):
         vpc: ec2.IVpc,
         security_group: ec2.ISecurityGroup,
         storage: StorageStack,
-        repositories: Sequence[ecr.IRepository],
+        registry: RegistryStack,
         **stack_options: Any,
     ) -> None:
         """Build it.
@@ -43,7 +42,7 @@ class NotebookStack(Stack):
             vpc: With its private subnets.
             security_group: The one that the file systems admit.
             storage: Of data, logs and models, and of the role that jobs act as.
-            repositories: Of the images.
+            registry: Of the images, and what builds them.
             stack_options: Of `aws_cdk.Stack`.
         """
         super().__init__(scope, construct_id, **stack_options)
@@ -58,7 +57,8 @@ class NotebookStack(Stack):
             key=storage.key,
             prefix=storage.prefix,
             training_role=storage.training_role,
-            repositories=repositories,
+            repositories=registry.repositories,
+            builds=registry.builder.may_start() if registry.builder else (),
             stack_names=[contract.STACK for contract in CONTRACTS],
             source=source.may_read(),
             shared=storage.shared.file_system,

@@ -25,6 +25,9 @@ PROJECT_TAG = "Project"
 JOB_TAG = "Job"
 """The cost allocation tag of one job: its name."""
 
+BUILD_SOURCES_KEY = "sources.zip"
+"""Where the builder's bucket takes the sources of a build; each build reads one version of it."""
+
 StackOutputs = Mapping[str, str]
 """The outputs of one stack as CloudFormation has them: output key to value."""
 
@@ -199,6 +202,10 @@ class RegistryOutputs(Contract):
     tensorpack_repository_uri: str
     aws_samples_repository_uri: str
     tf2_smddp_repository_uri: str
+    builder_project: str | None = None
+    """Of CodeBuild; absent, as the next, where the stack was deployed without it."""
+    builder_bucket: str | None = None
+    """Takes the sources that are to be built."""
 
 
 @dataclass(frozen=True, kw_only=True)

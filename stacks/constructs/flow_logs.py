@@ -9,6 +9,8 @@ from aws_cdk import aws_kms as kms
 from aws_cdk import aws_logs as logs
 from constructs import Construct
 
+from stacks.constructs.log_key import let_cloudwatch_logs_use
+
 
 class FlowLogs(Construct):
     """Flow logs of a VPC in an encrypted CloudWatch log group, which outlives the stack."""
@@ -24,7 +26,7 @@ class FlowLogs(Construct):
             enable_key_rotation=True,
             removal_policy=RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
         )
-        _let_cloudwatch_logs_use(key)
+        let_cloudwatch_logs_use(key)
         group = logs.LogGroup(
             self,
             "LogGroup",
@@ -67,25 +69,3 @@ class FlowLogs(Construct):
         policy = iam.ManagedPolicy(self, "WriterPolicy", roles=[role])
         group.grant(policy, "logs:CreateLogStream", "logs:DescribeLogStreams", "logs:PutLogEvents")
         return role
-
-
-def _let_cloudwatch_logs_use(key: kms.Key) -> None:
-    """Allow the service, for log groups of this account; no grant knows a service's context.
-
-    https://docs.aws.amazon.com/AmazonCloudWatch/latest/logs/encrypt-log-data-kms.html
-    """
-    groups = f"arn:{Aws.PARTITION}:logs:{Aws.REGION}:{Aws.ACCOUNT_ID}:log-group:*"
-    key.add_to_resource_policy(
-        iam.PolicyStatement(
-            principals=[iam.ServicePrincipal(f"logs.{Aws.REGION}.{Aws.URL_SUFFIX}")],
-            actions=[
-                "kms:Decrypt",
-                "kms:DescribeKey",
-                "kms:Encrypt",
-                "kms:GenerateDataKey*",
-                "kms:ReEncrypt*",
-            ],
-            resources=["*"],  # In a key's policy: this key.
-            conditions={"ArnLike": {"kms:EncryptionContext:aws:logs:arn": groups}},
-        )
-    )

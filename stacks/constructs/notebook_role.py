@@ -22,7 +22,7 @@ from stacks.constructs.file_system_access import (
     may_move_data,
 )
 from stacks.constructs.launch_checks import may_check_launches
-from stacks.constructs.registry_access import may_sign_in
+from stacks.constructs.registry_access import may_push, may_sign_in
 from stacks.constructs.sagemaker_principal import SAGEMAKER, sagemaker_of_this_account
 from training.outputs import PROJECT_TAG
 
@@ -49,6 +49,7 @@ class NotebookRole(Construct):
         key: kms.IKey,
         training_role: iam.IRole,
         repositories: Sequence[ecr.IRepository],
+        builds: Sequence[iam.PolicyStatement],
         stack_names: Sequence[str],
         source: iam.PolicyStatement,
         shared: efs.IFileSystem,
@@ -66,6 +67,7 @@ class NotebookRole(Construct):
             key: Of what jobs leave.
             training_role: What it may hand to SageMaker, for jobs.
             repositories: Where it pushes images to.
+            builds: What lets it have images built elsewhere.
             stack_names: Whose outputs it reads.
             source: What lets it read this project's source.
             shared: EFS, whose folders may be channels of jobs.
@@ -105,7 +107,11 @@ class NotebookRole(Construct):
             "Looks whether a job can run, before it is launched",
             may_check_launches(roles=[self.role, training_role], key=key, shared=shared),
         )
-        self._add_policy("Images", "Pushes and pulls images", _images(repositories))
+        self._add_policy(
+            "Images",
+            "Pushes and pulls images, and has them built",
+            [may_sign_in(), may_push(repositories), *builds],
+        )
         self._add_policy(
             "Instance",
             "Sets the instance up and stops it",
@@ -210,26 +216,6 @@ def _plans() -> list[iam.PolicyStatement]:
         iam.PolicyStatement(
             actions=["pricing:GetProducts", "servicequotas:ListServiceQuotas"],
             resources=["*"],  # Neither service knows a resource for them.
-        ),
-    ]
-
-
-def _images(repositories: Sequence[ecr.IRepository]) -> list[iam.PolicyStatement]:
-    return [
-        may_sign_in(),
-        # `repository.grant_pull_push` writes its statements into the role's inline policy.
-        iam.PolicyStatement(
-            actions=[
-                "ecr:BatchCheckLayerAvailability",
-                "ecr:BatchGetImage",
-                "ecr:CompleteLayerUpload",
-                "ecr:DescribeImages",
-                "ecr:GetDownloadUrlForLayer",
-                "ecr:InitiateLayerUpload",
-                "ecr:PutImage",
-                "ecr:UploadLayerPart",
-            ],
-            resources=[repository.repository_arn for repository in repositories],
         ),
     ]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field
 
@@ -46,3 +46,7 @@ class RegistrySettings(SettingsGroup):
 
     untagged_days: int = Field(default=14, ge=1, le=365, description="1 to 365")
     """After which an image that no tag names is deleted."""
+
+    builder: Literal["create", "none"] = Field(default="create", description="create or none")
+    """A project of CodeBuild that builds images for people without a container engine; it costs
+    while it builds. none: leave it out."""

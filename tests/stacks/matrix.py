@@ -124,6 +124,7 @@ MATRIX: Mapping[str, Mapping[str, Any]] = {
         "notebook_zone": "2",
     },
     # The registry.
+    "no-builder": {"registry_builder": "none"},
     "pulled-by-others": {"registry_pull_accounts": f"210987654321,{ACCOUNT}"},
     # Every stack.
     "governed": {

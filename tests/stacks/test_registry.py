@@ -46,6 +46,7 @@ def test_each_output_is_the_address_of_a_repository_of_its_own(synth: Synthesize
         }
         for key, output in template["Outputs"].items()
         if key in {output_key(field.name) for field in fields(RegistryOutputs)}
+        and key.endswith("RepositoryUri")
     }
     assert {key: len(ids) for key, ids in named.items()} == {
         "AwsSamplesRepositoryUri": 1,

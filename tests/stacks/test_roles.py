@@ -187,7 +187,8 @@ def test_a_prefix_holds_both_roles_to_its_folder(synth: Synthesize) -> None:
     for where in ROLE_POLICIES:
         on_objects, on_bucket = [], []
         for each in allowed(synth, "existing-bucket", where):
-            if "s3:PutObject" in each.actions:
+            # Beside it, sources of images are put into a bucket of their own.
+            if {"s3:GetObject", "s3:PutObject"} <= set(each.actions):
                 on_objects.append(each)
             if "s3:ListBucket" in each.actions:
                 on_bucket.append(each)

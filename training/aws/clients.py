@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from training.aws.client import new_client
 from training.aws.cloudformation import CloudFormation
+from training.aws.codebuild import CodeBuild
 from training.aws.ec2 import Ec2
 from training.aws.ecr import Ecr
 from training.aws.efs import Efs
@@ -62,6 +63,10 @@ class Clients:
     @property
     def cloudformation(self) -> CloudFormation:
         return CloudFormation(self.boto("cloudformation"))
+
+    @property
+    def codebuild(self) -> CodeBuild:
+        return CodeBuild(self.boto("codebuild"))
 
     @property
     def ec2(self) -> Ec2:

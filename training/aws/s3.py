@@ -64,6 +64,18 @@ class S3:
             content: bytes = answer["Body"].read()
         return content
 
+    def write(self, bucket: str, key: str, content: bytes) -> str:
+        """Write an object into a versioned bucket; return its version."""
+        answer = ask(
+            self._client,
+            "put_object",
+            Bucket=bucket,
+            Key=key,
+            Body=content,
+            ChecksumAlgorithm="SHA256",
+        )
+        return str(answer["VersionId"])
+
     def is_versioned(self, bucket: str) -> bool:
         """Return whether a bucket keeps old versions."""
         return ask(self._client, "get_bucket_versioning", Bucket=bucket).get("Status") == "Enabled"

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from training.cli import new_app, run
+from training.images.audit import audit
 from training.images.build import build
 from training.images.listing import list_images
 from training.images.push import push
+from training.images.sbom import sbom
 
 app = new_app("Training images.")
 
@@ -18,6 +20,8 @@ def images() -> None:
 app.command("build")(build)
 app.command("push")(push)
 app.command("list")(list_images)
+app.command("sbom")(sbom)
+app.command("audit")(audit)
 
 if __name__ == "__main__":
     run(app)

@@ -89,6 +89,10 @@ BaseImage = PublicImage | DeepLearningContainer
 DEBIAN = PublicImage(name="docker.io/library/debian:bookworm-slim")
 """The default of the Dockerfiles that begin with it."""
 
+DEBIAN_AT_AMAZON = PublicImage(name="public.ecr.aws/docker/library/debian:bookworm-slim")
+"""The same image. Docker Hub limits how often an address without an account may pull, and builds in
+AWS share theirs (https://docs.docker.com/docker-hub/usage/pulls/)."""
+
 TENSORFLOW_1 = DeepLearningContainer(
     repository="tensorflow-training", tag="1.15.2-gpu-py36-cu100-ubuntu18.04"
 )
@@ -100,3 +104,6 @@ TENSORFLOW_2_SMDDP = DeepLearningContainer(
 )
 """Python 3.9. The last with the data parallel library, 1.4.1: aws/deep-learning-containers at
 004350f3fe53, tensorflow/training/docker/2.11/py3/cu112/Dockerfile.gpu."""
+
+AMAZONS_IMAGES = (TENSORFLOW_1, TENSORFLOW_2_SMDDP)
+"""Whoever builds must be let in to their repositories."""

@@ -20,6 +20,7 @@ from training.images.recipes import RECIPES, Recipe, Variant
 from training.images.registry_access import let_in
 from training.images.sources import PROJECT
 from training.images.tag import image_tag, local_name
+from training.job_options import OutputsFileOption
 
 _DOCKER = {"DOCKER_BUILDKIT": "1", "BUILDX_NO_DEFAULT_ATTESTATIONS": "1"}
 """With attestations, docker would make a list of images, which SageMaker refuses
@@ -48,7 +49,9 @@ class Origin:
 
 
 AlgorithmOption = Annotated[str, typer.Option(help=f"Whose image: {', '.join(RECIPES)}.")]
-VariantOption = Annotated[str, typer.Option(help="gpu or cpu.")]
+VariantOption = Annotated[
+    str, typer.Option(help="gpu or cpu; of horovod also gpu-arm64 and cpu-arm64.")
+]
 EngineOption = Annotated[
     str | None,
     typer.Option(help=f"{', '.join(BUILDERS)}; default: the first of them that answers."),
@@ -95,6 +98,15 @@ def build(  # noqa: PLR0917  Typer reads the options from the signature
     ca_bundle: CaBundleOption = None,
     cache: CacheOption = None,
     region: RegionOption = DEFAULT_REGION,
+    remote: Annotated[
+        bool,
+        typer.Option(
+            "--remote",
+            help="Build in AWS, by RegistryStack's CodeBuild project, and push it there: for "
+            "machines without a container engine.",
+        ),
+    ] = False,
+    outputs_file: OutputsFileOption = None,
     output: FormatOption = Format.TEXT,
 ) -> None:
     """Build an image; its name is the result.
@@ -102,7 +114,6 @@ def build(  # noqa: PLR0917  Typer reads the options from the signature
     One that this machine has already is not built again.
     """
     recipe, chosen = choose(algorithm, variant)
-    found = find_engine(engine, BUILDERS)
     origin = Origin(
         base_image=base_image,
         torch_index=torch_index,
@@ -110,6 +121,13 @@ def build(  # noqa: PLR0917  Typer reads the options from the signature
         region=region,
         cache=cache,
     )
+    if remote:
+        # Here, since it builds on this module.
+        from training.images.remote import build_and_show
+
+        build_and_show(algorithm, chosen, origin, outputs_file, output)
+        return
+    found = find_engine(engine, BUILDERS)
     name = local_name(algorithm, variant=chosen)
     was_built = build_unless_here(found, recipe, name, chosen, origin)
     if output is Format.JSON:
@@ -216,8 +234,11 @@ def _command(engine: Engine) -> Iterator[str]:
 
 
 def _arguments(variant: Variant, origin: Origin, name: str) -> Iterator[str]:
+    device, _, architecture = variant.partition("-")
+    if architecture:
+        yield from ("--platform", f"linux/{architecture}")
     arguments = {
-        "VARIANT": variant,
+        "VARIANT": device,
         "BASE_IMAGE": origin.base_image,
         "TORCH_INDEX": origin.torch_index,
     }
@@ -244,5 +265,5 @@ def choose(algorithm: str, variant: str) -> tuple[Recipe, Variant]:
         if known == variant:
             return recipe, known
     raise UsageError(
-        f"--variant: {variant!r}: the image of {algorithm} has {' and '.join(recipe.variants)} only"
+        f"--variant: {variant!r}: the image of {algorithm} has {', '.join(recipe.variants)} only"
     )

@@ -13,7 +13,7 @@ from training.job_options import read_outputs
 from training.outputs import RegistryOutputs, output_key
 
 if TYPE_CHECKING:
-    from training.aws.ecr import Ecr
+    from training.aws.clients import Clients
 
 # Host names of private registries, dual-stack and FIPS ones among them:
 # https://docs.aws.amazon.com/AmazonECR/latest/userguide/Registries.html
@@ -53,26 +53,39 @@ class Destination:
         return f"{self.uri}@{digest}"
 
 
-def read_destinations(outputs_file: Path | None) -> dict[str, Destination]:
-    """Return algorithm -> repository, as RegistryStack tells.
+@dataclass(frozen=True)
+class Registry:
+    """What RegistryStack tells."""
+
+    outputs: RegistryOutputs
+    source: str
+    """Where it was read: for messages."""
+
+    def destination(self, algorithm: str) -> Destination:
+        """Return the repository of an algorithm's image.
+
+        Raises:
+            UsageError: What the stack tells is none.
+        """
+        field = algorithms.load(algorithm).REPOSITORY
+        match = _URI.fullmatch(uri := getattr(self.outputs, field))
+        if match is None:
+            raise UsageError(
+                f"{self.source}: {RegistryOutputs.STACK}.{output_key(field)}: {uri!r} is no "
+                "repository; expected HOST/NAME"
+            )
+        return Destination(match["host"], match["name"])
+
+
+def read_registry(outputs_file: Path | None) -> Registry:
+    """Read RegistryStack's outputs.
 
     Raises:
-        UsageError: The stack, or what it tells, is not there.
+        UsageError: The stack, or an output, is not there.
         AwsError: CloudFormation refused or could not be reached.
     """
     outputs = read_outputs((RegistryOutputs,), outputs_file)
-    registry = outputs.read(RegistryOutputs)
-    found = {}
-    for algorithm in algorithms.NAMES:
-        field = algorithms.load(algorithm).REPOSITORY
-        match = _URI.fullmatch(uri := getattr(registry, field))
-        if match is None:
-            raise UsageError(
-                f"{outputs.source}: {RegistryOutputs.STACK}.{output_key(field)}: {uri!r} is no "
-                "repository; expected HOST/NAME"
-            )
-        found[algorithm] = Destination(match["host"], match["name"])
-    return found
+    return Registry(outputs.read(RegistryOutputs), outputs.source)
 
 
 def of_image(image: str) -> Destination | None:
@@ -81,8 +94,8 @@ def of_image(image: str) -> Destination | None:
     return Destination(match["host"], match["name"]) if match else None
 
 
-def connect(destination: Destination) -> Ecr:
-    """Return the client of the repository's region.
+def connect(destination: Destination) -> Clients:
+    """Return the clients of the repository's region.
 
     Raises:
         AwsError: There is no region.
@@ -91,4 +104,4 @@ def connect(destination: Destination) -> Ecr:
     from training.aws.clients import Clients
 
     region, session = destination.region, new_session()
-    return Clients(session, region, read_timeout_s=_READ_TIMEOUT_S, attempts=_ATTEMPTS).ecr
+    return Clients(session, region, read_timeout_s=_READ_TIMEOUT_S, attempts=_ATTEMPTS)

@@ -9,7 +9,7 @@ from training.cli import Format, FormatOption, log, print_json, result
 from training.container_engine import BUILDERS, Engine, find_engine
 from training.errors import PreflightError
 from training.images.build import EngineOption
-from training.images.destination import Destination, connect, read_destinations
+from training.images.destination import Registry, connect, read_registry
 from training.images.image_id import image_id
 from training.images.published import find
 from training.images.recipes import RECIPES
@@ -31,13 +31,13 @@ def list_images(
 
     Which are built on this machine, which are pushed, and their size.
     """
-    destinations = read_destinations(outputs_file)
+    registry = read_registry(outputs_file)
     try:
         found: Engine | None = find_engine(engine, BUILDERS)
     except PreflightError as error:
         log.print(str(error))
         found = None
-    rows = list(_rows(destinations, found))
+    rows = list(_rows(registry, found))
     if output is Format.JSON:
         print_json(rows)
         return
@@ -61,12 +61,12 @@ def _line(*cells: str) -> str:
     return " ".join(cell.ljust(width) for cell, width in zip(cells, widths, strict=True)).rstrip()
 
 
-def _rows(destinations: dict[str, Destination], engine: Engine | None) -> Iterator[dict[str, Any]]:
+def _rows(registry: Registry, engine: Engine | None) -> Iterator[dict[str, Any]]:
     clients: dict[str | None, Ecr] = {}
     for algorithm, recipe in RECIPES.items():
-        destination = destinations[algorithm]
+        destination = registry.destination(algorithm)
         if (region := destination.region) not in clients:
-            clients[region] = connect(destination)
+            clients[region] = connect(destination).ecr
         for variant in recipe.variants:
             tag = image_tag(algorithm, variant=variant)
             name = local_name(algorithm, variant=variant)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 from training.cli import log
 from training.container_engine import BUILDERS, find_engine
@@ -14,6 +14,7 @@ from training.images.destination import Destination
 from training.images.image_id import image_id
 from training.images.published import Published, find, find_pushed
 from training.images.recipes import Recipe, Variant
+from training.images.tag import image_tag, local_name
 from training.images.upload import Upload, upload
 
 if TYPE_CHECKING:
@@ -30,6 +31,17 @@ class Image:
     """On this machine."""
     tag: str
     destination: Destination
+
+    @classmethod
+    def of(cls, algorithm: str, recipe: Recipe, variant: Variant, destination: Destination) -> Self:
+        """Return the image of an algorithm."""
+        return cls(
+            recipe=recipe,
+            variant=variant,
+            name=local_name(algorithm, variant=variant),
+            tag=image_tag(algorithm, variant=variant),
+            destination=destination,
+        )
 
 
 @dataclass(frozen=True, kw_only=True)

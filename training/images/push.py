@@ -6,9 +6,8 @@ import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
-from typing import Any
 
-from training.cli import Format, FormatOption, log, print_json, result
+from training.cli import Format, FormatOption
 from training.errors import Interrupted
 from training.images.base_images import DEFAULT_REGION
 from training.images.build import (
@@ -22,13 +21,10 @@ from training.images.build import (
     VariantOption,
     choose,
 )
-from training.images.destination import connect, read_destinations
-from training.images.publish import Image, Outcome, bring
-from training.images.published import OF_DOCKER
-from training.images.tag import image_tag, local_name
+from training.images.destination import connect, read_registry
+from training.images.publish import Image, bring
+from training.images.show import show
 from training.job_options import OutputsFileOption
-
-_MIB = 1024**2
 
 
 def push(  # noqa: PLR0917  Typer reads the options from the signature
@@ -48,13 +44,8 @@ def push(  # noqa: PLR0917  Typer reads the options from the signature
     `image`. Nothing is built or pushed where the repository has an image of these sources already.
     """
     recipe, chosen = choose(algorithm, variant)
-    image = Image(
-        recipe=recipe,
-        variant=chosen,
-        name=local_name(algorithm, variant=chosen),
-        tag=image_tag(algorithm, variant=chosen),
-        destination=read_destinations(outputs_file)[algorithm],
-    )
+    destination = read_registry(outputs_file).destination(algorithm)
+    image = Image.of(algorithm, recipe, chosen, destination)
     origin = Origin(
         base_image=base_image,
         torch_index=torch_index,
@@ -63,46 +54,8 @@ def push(  # noqa: PLR0917  Typer reads the options from the signature
         cache=cache,
     )
     with _told_how_it_was_stopped():
-        outcome = bring(image, connect(image.destination), engine, origin)
-    _show(image, outcome, output)
-
-
-def _show(image: Image, outcome: Outcome, output: Format) -> None:
-    published = outcome.published
-    pinned = image.destination.pinned(published.digest)
-    for layer in published.layers:
-        log.print(f"{layer.digest}  {layer.size_bytes / _MIB:10,.1f} MiB")
-    if published.layers:
-        count, size = len(published.layers), published.size_bytes / _MIB
-        log.print(f"{count} layers, {size:,.1f} MiB compressed")
-    if published.media_type != OF_DOCKER:
-        log.print(
-            f"warning: its manifest is {published.media_type}; SageMaker is only known to take "
-            f"{OF_DOCKER}, which podman and buildah push"
-        )
-    log.print(f"To pin it, write into the job spec:\nimage: {pinned}")
-    if output is Format.JSON:
-        print_json(_document(image, outcome, pinned))
-    else:
-        result.print(pinned)
-
-
-def _document(image: Image, outcome: Outcome, pinned: str) -> dict[str, Any]:
-    published = outcome.published
-    return {
-        "image": pinned,
-        "repository": image.destination.uri,
-        "tag": image.tag,
-        "digest": published.digest,
-        "media_type": published.media_type,
-        "size_bytes": published.size_bytes,
-        "layers": [
-            {"digest": layer.digest, "size_bytes": layer.size_bytes} for layer in published.layers
-        ],
-        "built": outcome.built,
-        "pushed": outcome.pushed,
-        "is_local_image": outcome.is_same,
-    }
+        outcome = bring(image, connect(image.destination).ecr, engine, origin)
+    show(image, outcome, output)
 
 
 @contextmanager

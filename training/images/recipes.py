@@ -8,7 +8,8 @@ from typing import Literal
 
 from training.images.base_images import DEBIAN, TENSORFLOW_1, TENSORFLOW_2_SMDDP, BaseImage
 
-Variant = Literal["gpu", "cpu"]
+Variant = Literal["gpu", "cpu", "gpu-arm64", "cpu-arm64"]
+"""For which processor too: without one, x86-64."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -19,9 +20,11 @@ class Recipe:
     """Holds the Dockerfile, the adapter and what else only this image takes."""
     base: BaseImage
     """What the Dockerfile begins with."""
-    shared: tuple[str, ...] = ("docker/entrypoint",)
+    shared: tuple[str, ...] = ("docker/entrypoint", "docker/sbom.py")
     """Files and folders that it takes besides, from the root of the project."""
     variants: tuple[Variant, ...] = ("gpu",)
+    pins: tuple[str, ...]
+    """Files of all Python packages that it installs, with their versions."""
     needs_gib: int
     """Free space that a build takes where the engine keeps its layers."""
 
@@ -66,30 +69,39 @@ RECIPES: Mapping[str, Recipe] = {
         base=DEBIAN,
         shared=(
             "docker/entrypoint",
+            "docker/sbom.py",
             "requirements-train.txt",
             *_HOROVOD_WHEEL,
             *_TRAINER,
         ),
-        variants=("gpu", "cpu"),
+        variants=("gpu", "cpu", "gpu-arm64", "cpu-arm64"),
+        pins=("docker/horovod/constraints.txt",),
         needs_gib=25,
     ),
     "tensorpack": Recipe(
         folder="docker/tensorpack",
         base=DEBIAN,
-        shared=("docker/entrypoint", "docker/commit.sh"),
+        shared=("docker/entrypoint", "docker/sbom.py", "docker/commit.sh"),
         variants=("gpu", "cpu"),
+        pins=(
+            "docker/tensorpack/requirements-cpu.txt",
+            "docker/tensorpack/requirements-gpu.txt",
+            "docker/tensorpack/requirements-horovod.txt",
+        ),
         needs_gib=25,
     ),
     "aws-samples": Recipe(
         folder="docker/aws-samples",
         base=TENSORFLOW_1,
-        shared=("docker/entrypoint", "docker/commit.sh"),
+        shared=("docker/entrypoint", "docker/sbom.py", "docker/commit.sh"),
+        pins=("docker/aws-samples/requirements.txt",),
         needs_gib=25,
     ),
     "tf2-smddp": Recipe(
         folder="docker/tf2-smddp",
         base=TENSORFLOW_2_SMDDP,
-        shared=("docker/entrypoint", "docker/commit.sh"),
+        shared=("docker/entrypoint", "docker/sbom.py", "docker/commit.sh"),
+        pins=("docker/tf2-smddp/requirements.txt",),
         needs_gib=40,
     ),
 }

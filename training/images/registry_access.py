@@ -47,6 +47,6 @@ def _tokens(
         if registry is None or registry.region is None or engine.has_image(image):
             continue
         try:
-            yield registry, connect(registry).token()
+            yield registry, connect(registry).ecr.token()
         except AwsError as error:
             tell(f"{registry.host}: no token for {image}: {error}")

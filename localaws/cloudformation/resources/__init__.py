@@ -5,6 +5,7 @@ from __future__ import annotations
 from localaws.cloudformation.resource import Resource
 from localaws.cloudformation.resources import (
     bucket,
+    build_project,
     elastic_file_system,
     flow_log,
     gateways,
@@ -27,6 +28,7 @@ from localaws.cloudformation.resources import (
 
 _MODULES = (
     bucket,
+    build_project,
     elastic_file_system,
     flow_log,
     gateways,

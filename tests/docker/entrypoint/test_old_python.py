@@ -15,7 +15,12 @@ from tests.docker.entrypoint.old_python import old_pythons
 ROOT = Path(__file__).parents[3]
 DOCKER = ROOT / "docker"
 FILES = sorted(
-    [*DOCKER.glob("entrypoint/*.py"), *DOCKER.glob("*/adapter.py"), *DOCKER.glob("*/patches.py")]
+    [
+        *DOCKER.glob("*.py"),
+        *DOCKER.glob("entrypoint/*.py"),
+        *DOCKER.glob("*/adapter.py"),
+        *DOCKER.glob("*/patches.py"),
+    ]
 )
 
 NEWER_MODULES = {

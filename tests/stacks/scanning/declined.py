@@ -19,8 +19,14 @@ class Declined:
 
 
 ACCESS_LOGS = "StorageStack/Data/AccessLogs/Resource"
+SOURCES = "RegistryStack/Builder/Sources/Resource"
 
 CHECKOV: tuple[Declined, ...] = (
+    Declined(
+        rule="CKV_AWS_18",
+        at=SOURCES,
+        reason="It holds what is in the clone of whoever has an image built, for a week.",
+    ),
     Declined(
         rule="CKV_AWS_18",
         at="StorageStack/Data/Bucket/Resource",
@@ -45,6 +51,16 @@ CHECKOV: tuple[Declined, ...] = (
 )
 
 CONTROL_TOWER: tuple[Declined, ...] = (
+    Declined(
+        rule="CT.CODEBUILD.PR.4",
+        at="RegistryStack/Builder/Project/Resource",
+        reason="Docker builds images in it, which takes privileged mode.",
+    ),
+    Declined(
+        rule="CT.S3.PR.2",
+        at=SOURCES,
+        reason="It holds what is in the clone of whoever has an image built, for a week.",
+    ),
     Declined(
         rule="CT.ELASTICFILESYSYSTEM.PR.2",
         at="StorageStack/Shared/FileSystem/Resource",
@@ -149,13 +165,20 @@ CFRIPPER: tuple[Declined, ...] = (
     ),
 )
 
-OTHER_PACKS: tuple[Declined, ...] = tuple(
+OTHER_PACKS: tuple[Declined, ...] = (
+    *(
+        Declined(
+            rule="S3BucketDefaultLockEnabled",
+            at=bucket,
+            reason="Object lock keeps its owner from deleting what training writes: checkpoints "
+            "are replaced and old logs removed.",
+        )
+        for bucket in ("StorageStack/Data/Bucket/Resource", ACCESS_LOGS, SOURCES)
+    ),
     Declined(
-        rule="S3BucketDefaultLockEnabled",
-        at=f"StorageStack/Data/{bucket}/Resource",
-        reason="Object lock keeps its owner from deleting what training writes: checkpoints are "
-        "replaced and old logs removed.",
-    )
-    for bucket in ("Bucket", "AccessLogs")
+        rule="CodeBuildProjectSourceRepoUrl",
+        at="RegistryStack/Builder/Project/Resource",
+        reason="The rule wants GitHub or Bitbucket; the source is an archive on S3.",
+    ),
 )
 """Rules of packs of cdk-nag that no synth runs, without the packs' names."""

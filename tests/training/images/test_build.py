@@ -191,7 +191,7 @@ def test_a_build_that_fails_names_the_way_without_docker_hub_where_there_is_one(
     [
         (("--algorithm", "yolo"), "'yolo' is not one of horovod, tensorpack"),
         (("--algorithm", "aws-samples", "--variant", "cpu"), "aws-samples has gpu only"),
-        (("--variant", "tpu"), "horovod has gpu and cpu only"),
+        (("--variant", "tpu"), "horovod has gpu, cpu, gpu-arm64, cpu-arm64 only"),
     ],
 )
 def test_what_no_image_is(arguments: tuple[str, ...], text: str, recorder: Recorder) -> None:
@@ -223,3 +223,15 @@ def test_a_bare_debian_is_no_base_for_what_needs_amazons_image(recorder: Recorde
     with pytest.raises(UsageError, match=r"docker/aws-samples needs what 7631.* has"):
         build("--algorithm", "aws-samples", "--base-image", "debian", "--region", "us-east-1")
     assert recorder.builds() == []
+
+
+def test_another_processor_is_told_to_the_engine_and_has_a_tag_of_its_own(
+    recorder: Recorder,
+) -> None:
+    recorder.install("podman")
+    build("--variant", "cpu-arm64")
+    (words,) = recorder.builds()
+    assert words[words.index("--platform") + 1] == "linux/arm64"
+    assert "VARIANT=cpu" in words
+    assert words[words.index("--tag") + 1] == local_name("horovod", variant="cpu-arm64")
+    assert image_tag("horovod", variant="cpu-arm64").endswith("-cpu-arm64")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from typer.testing import CliRunner
@@ -22,7 +23,9 @@ URI = "123456789012.dkr.ecr.eu-west-1.amazonaws.com/mask-rcnn/horovod"
 def engines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Engines:
     made = Engines(tmp_path / "bin")
     monkeypatch.setenv("PATH", str(made.folder))
-    monkeypatch.setattr(listing, "connect", lambda _destination: Ecr(EcrClient(made)))
+    monkeypatch.setattr(
+        listing, "connect", lambda _destination: SimpleNamespace(ecr=Ecr(EcrClient(made)))
+    )
     return made
 
 

@@ -8,6 +8,7 @@ import signal
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -68,7 +69,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Place:
     monkeypatch.setenv("PATH", str(engines.folder))
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "not for an engine")
     monkeypatch.delenv("PIP_CERT", raising=False)
-    monkeypatch.setattr(push, "connect", lambda _destination: Ecr(made.ecr))
+    monkeypatch.setattr(push, "connect", lambda _destination: SimpleNamespace(ecr=Ecr(made.ecr)))
     monkeypatch.setattr(space, "_GIB", 1)
     for name in ("upload", "find_pushed"):
         waiting = partial(getattr(publish, name), sleep=made.pauses.append)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -33,7 +34,7 @@ def engine(engines: Engines, name: str = "podman") -> Engine:
 
 
 def connect_to(monkeypatch: pytest.MonkeyPatch, client: Any) -> None:
-    monkeypatch.setattr(registry_access, "connect", lambda _registry: client)
+    monkeypatch.setattr(registry_access, "connect", lambda _registry: SimpleNamespace(ecr=client))
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,1 @@
+"""CodeBuild whose builds really run: the commands of the build specification, on this machine."""

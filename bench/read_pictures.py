@@ -11,12 +11,15 @@ from pathlib import Path
 
 from training.layout import TrainChannel
 from training.maskrcnn.data.coco import read_split
+from training.maskrcnn.data.order import Passes
 from training.maskrcnn.data.sampler import StreamSampler
 
 
 def main(folder: Path) -> None:
     records = read_split(TrainChannel(folder), "train2017").records
-    sampler = StreamSampler(pictures=len(records), seed=0, rank=0, size=1, batch_size=len(records))
+    sampler = StreamSampler(
+        Passes(pictures=len(records), seed=0), rank=0, size=1, batch_size=len(records)
+    )
     draws = next(iter(sampler))
     begin = time.perf_counter()
     for draw in draws:

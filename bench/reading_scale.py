@@ -19,9 +19,11 @@ from training.data.check import examine
 from training.data.pack.index import MEMBER, ShardFile, ShardIndex, write_index
 from training.data.splits import Split
 from training.maskrcnn.data.coco import open_table
+from training.maskrcnn.data.loader import plan_passes
 from training.maskrcnn.data.records import Records
 from training.maskrcnn.data.sampler import StreamSampler
 from training.maskrcnn.data.store import LooseFiles, Shards
+from training.maskrcnn.hyperparameters import read_hyperparameters
 
 IN_A_SHARD = 1_600
 """Of COCO's pictures in 256 MiB."""
@@ -66,11 +68,10 @@ def _index(folder: Path, image_ids: np.ndarray) -> ShardIndex:  # type: ignore[t
 
 
 def _draw_all(records: Records) -> None:
-    """Draw one pass over the data in either order."""
-    for shards in (None, records.groups()):
-        sampler = StreamSampler(
-            pictures=len(records), seed=0, rank=0, size=8, batch_size=4, shards=shards
-        )
+    """Draw one pass over the data by pictures, and one by shards with rare categories repeated."""
+    for changes in ({}, {"shuffle": "shards", "repeat_threshold": 0.001}):
+        passes = plan_passes(records, read_hyperparameters(changes, source="bench"))
+        sampler = StreamSampler(passes, rank=0, size=8, batch_size=4)
         for _, _ in zip(range(len(records) // 32), sampler, strict=False):
             pass
 

@@ -121,12 +121,12 @@ def compare(
 
 def report(comparisons: Sequence[Comparison]) -> dict[str, Any]:
     """Return everything as one JSON object."""
-    return {"machine": _machine(), "comparisons": [one.to_json() for one in comparisons]}
+    return {"machine": describe_here(), "comparisons": [one.to_json() for one in comparisons]}
 
 
 def report_text(comparisons: Sequence[Comparison]) -> str:
     """Return everything as text for people."""
-    here = _machine()
+    here = describe_here()
     head = (
         f"{here['cores']} cores, {here['cpu']}, load {here['load_1m']}, Python {here['python']}, "
         f"{here['system']}"
@@ -178,7 +178,7 @@ def _line(command: Command, seconds: Sequence[float]) -> str:
     )
 
 
-def _machine() -> dict[str, Any]:
+def describe_here() -> dict[str, Any]:
     """Say where figures were taken."""
     return {
         **describe_machine(),

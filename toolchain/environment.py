@@ -15,7 +15,12 @@ from toolchain.processes import Progress, Text, run
 EVERYTHING = "requirements-dev.txt"
 """The requirements file that includes all others."""
 
-REQUIREMENTS = ("requirements.txt", "requirements-train.txt", EVERYTHING)
+REQUIREMENTS = (
+    "requirements.txt",
+    "requirements-train.txt",
+    "requirements-export.txt",
+    EVERYTHING,
+)
 
 ADVICE = "This needs the network, or a mirror that pip is set up for. Then run it again."
 

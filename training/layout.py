@@ -100,6 +100,11 @@ class LogChannel:
         return self.root / "model.pt"
 
     @property
+    def best_model(self) -> Path:
+        """The same of the weights that had the largest mAP in an evaluation."""
+        return self.root / "model-best.pt"
+
+    @property
     def predictions(self) -> Path:
         """The last evaluation's detections.
 
@@ -129,3 +134,11 @@ class LogChannel:
     def rank(self, rank: int) -> Path:
         """Everything that one rank printed."""
         return self.root / f"rank-{rank}.log"
+
+    def rank_batch(self, rank: int) -> Path:
+        """The pictures and weights of a step whose loss or gradient was not finite (torch.save).
+
+        `python -m training.maskrcnn.replay` takes the step again. Written by each rank that may
+        have caused it, once, before the job fails.
+        """
+        return self.root / f"broken-batch-rank-{rank}.pt"

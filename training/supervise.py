@@ -53,8 +53,8 @@ class Limits:
     """The workers are asked to stop (SIGTERM) after it."""
     grace_s: float = 30
     """Time between asking and killing: a checkpoint is written in it."""
-    lost_rank_s: float = 15
-    """A worker is gone while others run on: time until all are killed."""
+    lost_rank_s: float | None = 15
+    """A worker is gone while others run on: time until all are killed. None: they may run on."""
 
 
 def run(
@@ -174,9 +174,9 @@ class _Watch:
             self._ask(Stop.SIGNAL)
         elif now > self._deadline and self.stopped is None:
             self._ask(Stop.TIME_LIMIT)
-        elif now > self._next_count and self.stopped is None:
+        elif self._limits.lost_rank_s is not None and now > self._next_count and not self.stopped:
             self._next_count = now + 1
-            self._count(now)
+            self._count(now, self._limits.lost_rank_s)
 
     def _ask(self, why: Stop) -> None:
         self.stopped = why
@@ -187,21 +187,22 @@ class _Watch:
         # With no worker there is nothing to save.
         self._kill_at = time.monotonic() + (self._limits.grace_s if workers else 0)
 
-    def _count(self, now: float) -> None:
+    def _count(self, now: float, lost_rank_s: float) -> None:
         """Notice a lost worker although the command that started it has not."""
         running = len(self._find_workers())
         if running >= self._workers:
             self._all_started = True
         elif self._all_started and running and self._kill_at is None:
-            self._kill_at = now + self._limits.lost_rank_s
+            self._kill_at = now + lost_rank_s
 
     def _find_workers(self) -> list[psutil.Process]:
-        found = []
+        found = {}
         for child in _descendants():
             with _gone():
                 if child.status() != psutil.STATUS_ZOMBIE and self._is_worker(child.cmdline()):
-                    found.append(child)
-        return found
+                    found[child.pid] = child
+        # What a worker forks has its command line too.
+        return [child for child in found.values() if _parent_of(child) not in found]
 
 
 class _Lines:
@@ -228,6 +229,13 @@ class _Lines:
         assert process.stdout is not None
         for line in process.stdout:
             self._queue.put(line.rstrip("\n"))
+
+
+def _parent_of(process: psutil.Process) -> int | None:
+    try:
+        return process.ppid()
+    except psutil.NoSuchProcess:
+        return None
 
 
 @contextmanager

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from toolchain.environment import EVERYTHING, Environment
+from toolchain.environment import EVERYTHING, REQUIREMENTS, Environment
 from toolchain.errors import SetupError
 
 
@@ -17,7 +17,7 @@ def environment(tmp_path: Path) -> Environment:
     """A project whose requirements are empty, so that pip has nothing to fetch."""
     project = tmp_path / "project"
     project.mkdir()
-    for name in ("requirements.txt", "requirements-train.txt", EVERYTHING, "constraints.txt"):
+    for name in (*REQUIREMENTS, "constraints.txt"):
         (project / name).write_text("")
     return Environment(project, EVERYTHING, tmp_path / "wheels", tmp_path / "log")
 

@@ -336,7 +336,7 @@ BAD_USE: list[tuple[Callable[[Place], None] | None, list[str], str]] = [
     ),
     (None, ["--set", "hyperparameters.sede=1"], "did you mean seed?"),
     (None, ["--set", "hyperparameters.seed=one"], "hyperparameters.seed: "),
-    (None, ["--set", "hyperparameters.mode_mask=False"], "only True is allowed"),
+    (None, ["--set", "hyperparameters.mode_fpn=False"], "mobilenet keep mode_fpn True"),
     (None, ["--platform", "moon"], "'moon' is not one of 'local', 'sagemaker'"),
     (None, ["--platform", "sagemaker"], "NetworkStack is not there (stacks found: StorageStack)"),
     (None, ["--algorithm", "tensorpack"], "tensorpack has no schedule in epochs; give lr_schedule"),

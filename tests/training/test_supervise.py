@@ -56,7 +56,9 @@ def worker(mode: str = "polite") -> list[str]:
     return [sys.executable, "-c", WORKER.replace("{mode}", mode), "worker-mark"]
 
 
-def start(argv: list[str], cwd: Path, workers: int = 1, **limits: float) -> subprocess.Popen[str]:
+def start(
+    argv: list[str], cwd: Path, workers: int = 1, **limits: float | None
+) -> subprocess.Popen[str]:
     case = {
         "argv": argv,
         "cwd": str(cwd),
@@ -176,3 +178,32 @@ def test_a_lost_worker_ends_the_others_even_if_their_starter_waits(tmp_path: Pat
     ended = result(start([sys.executable, "-c", script], tmp_path, workers=2, lost_rank_s=1.0))
     assert ended["stopped"] == "LOST_RANK"
     assert ended["returncode"] == -signal.SIGKILL
+
+
+def test_a_lost_worker_is_no_reason_to_end_the_others_of_an_elastic_job(tmp_path: Path) -> None:
+    argv = worker()
+    script = (
+        "import subprocess, time\n"
+        f"a = subprocess.Popen({argv!r})\nb = subprocess.Popen({argv!r})\n"
+        "time.sleep(2)\na.kill()\ntime.sleep(3)\nb.terminate()\nraise SystemExit(b.wait())"
+    )
+    ended = result(start([sys.executable, "-c", script], tmp_path, workers=2, lost_rank_s=None))
+    assert ended["stopped"] is None
+    assert ended["returncode"] == 75
+
+
+def test_what_a_worker_forks_is_no_worker(tmp_path: Path) -> None:
+    """A fork has its parent's command line: counted, it would hide that a worker is lost."""
+    code = (
+        "import ctypes, os, time\n"
+        "if os.fork() == 0:\n    ctypes.CDLL(None).prctl(1, 9)  # dies with its parent\n"
+        "time.sleep(60)"
+    )
+    forking = [sys.executable, "-c", code, "worker-mark"]
+    script = (
+        "import subprocess, time\n"
+        f"a = subprocess.Popen({forking!r})\nb = subprocess.Popen({forking!r})\n"
+        "time.sleep(3)\na.kill()\nb.wait()\ntime.sleep(60)"
+    )
+    ended = result(start([sys.executable, "-c", script], tmp_path, workers=2, lost_rank_s=1.0))
+    assert ended["stopped"] == "LOST_RANK"

@@ -27,6 +27,10 @@ METRICS: tuple[Metric, ...] = (
     metric("evaluation_s"),
     metric("data_wait_share"),
     metric("memory_mib"),
+    metric("host_mib"),
+    # Of the twelve of recall, those that say something of every model.
+    metric("mAR(bbox)/detections=100"),
+    metric("mAR(segm)/detections=100"),
 )
 
 

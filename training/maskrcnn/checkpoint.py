@@ -9,16 +9,15 @@ seed and the position (`training.maskrcnn.data`).
 from __future__ import annotations
 
 import hashlib
-import io
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import IO, Any, BinaryIO, cast
 
 import torch
 
 from training.errors import JobFailed
-from training.maskrcnn.files import sync_folder, write_atomically
+from training.maskrcnn.files import sync_folder, write_atomically, written_aside
 
 State = dict[str, Any]
 
@@ -38,22 +37,17 @@ class CheckpointFolder:
             JobFailed: It cannot be written. The checkpoints before it are still there.
         """
         path = self.folder / f"step-{step:08}.pt"
-        buffer = io.BytesIO()
-        torch.save(state, buffer)
-        data = buffer.getvalue()
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
             self._remove_unfinished()
-            checksum = f"{hashlib.sha256(data).hexdigest()}  {path.name}\n"
-            write_atomically(_checksum_path(path), checksum.encode())
-            write_atomically(path, data)
+            self._write(path, state)
             self._remove_old(path)
         except OSError as error:
             newest = next(iter(self._newest_first()), None)
             kept = f"{newest.name} is still there" if newest else "there is none before it"
             raise JobFailed(
-                f"{path}: checkpoint of {len(data) / 2**20:.0f} MiB cannot be written "
-                f"({error.strerror}); {kept}. Make room and run the same job again with resume"
+                f"{path}: the checkpoint cannot be written ({error.strerror}); {kept}. Make room "
+                "and run the same job again with resume"
             ) from error
         return path
 
@@ -69,6 +63,17 @@ class CheckpointFolder:
             except JobFailed as error:
                 warn(f"{error}; trying the one before it")
         return None
+
+    def _write(self, path: Path, state: State) -> None:
+        with written_aside(path) as file:
+            hashing = _HashingWriter(file)
+            try:
+                torch.save(state, cast(IO[bytes], hashing))
+            except RuntimeError as error:
+                # What torch makes of a write that failed.
+                raise hashing.failure or error from error
+            checksum = f"{hashing.hexdigest()}  {path.name}\n"
+            write_atomically(_checksum_path(path), checksum.encode())
 
     def _newest_first(self) -> list[Path]:
         return sorted(self.folder.glob("step-*.pt"), reverse=True)
@@ -101,11 +106,12 @@ def read_checkpoint(path: Path) -> State:
         JobFailed: It cannot be read, is damaged or holds other things than tensors and numbers.
     """
     try:
-        data = path.read_bytes()
         expected = _checksum_path(path).read_text(encoding="ascii").split()[0]
-        if hashlib.sha256(data).hexdigest() != expected:
-            raise JobFailed(f"{path}: damaged, its checksum differs from {path.name}.sha256")
-        state: State = torch.load(io.BytesIO(data), map_location="cpu", weights_only=True)
+        with path.open("rb") as file:
+            if hashlib.file_digest(file, "sha256").hexdigest() != expected:
+                raise JobFailed(f"{path}: damaged, its checksum differs from {path.name}.sha256")
+            file.seek(0)
+            state: State = torch.load(file, map_location="cpu", weights_only=True)
     except JobFailed:
         raise
     except Exception as error:  # torch.load raises many kinds
@@ -115,3 +121,27 @@ def read_checkpoint(path: Path) -> State:
 
 def _checksum_path(path: Path) -> Path:
     return path.with_name(f"{path.name}.sha256")
+
+
+class _HashingWriter:
+    """Passes a file on as it is written, so that it is never in memory as a whole."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file = file
+        self._hash = hashlib.sha256()
+        self.failure: OSError | None = None
+
+    def write(self, data: bytes) -> int:
+        try:
+            written = self._file.write(data)
+        except OSError as error:
+            self.failure = error
+            raise
+        self._hash.update(data)
+        return written
+
+    def flush(self) -> None:
+        self._file.flush()
+
+    def hexdigest(self) -> str:
+        return self._hash.hexdigest()

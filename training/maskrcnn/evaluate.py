@@ -1,46 +1,56 @@
-"""Evaluation spread over the ranks: each picture on one rank, mAP on rank 0."""
+"""Evaluation spread over the ranks: each picture on one rank, mAP on rank 0.
+
+A rank loads the next pictures and draws the masks of the last ones in threads while its model
+runs. Detections are kept as arrays, and their masks encoded.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
-import torch
-from pycocotools import mask as coco_mask
 from torch import Tensor
-from torchvision.models.detection.roi_heads import paste_masks_in_image
 
 from training.errors import JobFailed
-from training.maskrcnn.coco_eval import Detection, mean_average_precision
-from training.maskrcnn.data.batch import STRIDE
+from training.maskrcnn.ahead import ahead
+from training.maskrcnn.coco_eval import IouType, mean_average_precision
 from training.maskrcnn.data.coco import Split
 from training.maskrcnn.data.dataset import EvaluationPictures
 from training.maskrcnn.data.pictures import BrokenPicture
 from training.maskrcnn.data.record import Record
+from training.maskrcnn.detect import Detector
 from training.maskrcnn.engines.engine import Engine
 from training.maskrcnn.files import write_atomically
+from training.maskrcnn.found import Found
 from training.maskrcnn.hyperparameters import Hyperparameters
 from training.maskrcnn.model.maskrcnn import Detections, MaskRCNN
-from training.maskrcnn.step import AUTOCAST_TYPES, autocast
-from training.maskrcnn.together import is_any, on_rank_0
+from training.maskrcnn.step import AUTOCAST_TYPES
+from training.maskrcnn.stop_check import StopCheck
+from training.maskrcnn.together import on_rank_0
 
-PICTURES_BETWEEN_CHECKS = 8
-"""After so many pictures the ranks ask each other whether to stop."""
-MASKS_AT_ONCE = 16
-"""Masks drawn at full size at a time: 100 of a large picture would take gigabytes."""
+MOST_LOADERS = 4
+"""Threads of a rank that load pictures; `num_workers` where that is less."""
+ANSWERS_AHEAD = 4
+"""The model may be so many pictures ahead of the drawing of masks."""
 PREDICTED_PICTURES = 500
 """predictions.json holds the detections of so many pictures, the first by image id."""
+
+Loaded = Future[tuple[Record, Tensor]]
+"""A picture: (3, H, W) uint8."""
+Answer = tuple[Detections, Record, Tensor]
 
 
 @dataclass(frozen=True)
 class Evaluation:
-    """What one split's evaluation found; `detections` only on rank 0."""
+    """What one split's evaluation found; `detections` are those of all ranks on rank 0 alone."""
 
     metrics: Mapping[str, float]
-    detections: list[Detection]
+    detections: Found
     broken: tuple[str, ...]
 
 
@@ -63,123 +73,102 @@ def evaluate(
     Raises:
         JobFailed: More than `max_broken_pictures` cannot be used.
     """
-    pictures = EvaluationPictures(split.records, hyperparameters)
-    detector = _Detector(engine, model, split, hyperparameters)
-    detections: list[Detection] = []
-    broken: list[str] = []
-    rounds = -(-len(pictures) // engine.size)
-    for turn in range(rounds):
-        index = turn * engine.size + engine.rank
-        if index < len(pictures):
-            try:
-                record, pixels = pictures[index]
-                detections.extend(detector.detect(record, pixels))
-            except BrokenPicture as error:
-                broken.append(str(error))
-        if turn % PICTURES_BETWEEN_CHECKS == 0 and is_any(engine, is_stop_requested()):
+    share = _Share(engine, split, hyperparameters)
+    detector = Detector(
+        model,
+        engine.device,
+        precision=AUTOCAST_TYPES[hyperparameters.precision],
+        category_ids=list(split.categories),
+    )
+    with _in_evaluation_mode(model):
+        if not share.detect(detector, StopCheck(engine, is_stop_requested)):
             return None
-    return _judge(engine, split, detections, broken, hyperparameters.max_broken_pictures)
+    return _judge(engine, split, share, hyperparameters)
+
+
+class _Share:
+    """One rank's pictures: every so-many-th of the split."""
+
+    def __init__(self, engine: Engine, split: Split, hyperparameters: Hyperparameters) -> None:
+        self._pictures = EvaluationPictures(split.records, hyperparameters)
+        self._places = range(engine.rank, len(self._pictures), engine.size)
+        # A rank that has one picture less takes part in the last check all the same.
+        self._turns = -(-len(self._pictures) // engine.size)
+        self._loaders = min(max(1, hyperparameters.num_workers), MOST_LOADERS)
+        self._has_masks = hyperparameters.mode_mask
+        self._parts: list[Found] = []
+        self.broken: list[str] = []
+        """Which pictures cannot be used, and why."""
+
+    def detect(self, detector: Detector, stop: StopCheck) -> bool:
+        """Detect in all pictures; False where any rank was asked to stop."""
+        with ThreadPoolExecutor(self._loaders) as loaders, ThreadPoolExecutor(1) as drawer:
+            load = self._pictures.__getitem__
+            loaded = ahead(loaders, load, self._places, depth=2 * self._loaders)
+            drawn: deque[Future[Found]] = deque()
+            for _ in range(self._turns):
+                if (answer := self._look(detector, next(loaded, None))) is not None:
+                    drawn.append(drawer.submit(detector.locate, *answer))
+                if len(drawn) > ANSWERS_AHEAD:
+                    self._parts.append(drawn.popleft().result())
+                if stop.is_due():
+                    loaders.shutdown(wait=False, cancel_futures=True)
+                    return False
+            self._parts += [part.result() for part in drawn]
+        return True
+
+    def take_found(self) -> Found:
+        """Return the detections, and forget them."""
+        parts, self._parts = self._parts, []
+        return Found.joined(parts, with_masks=self._has_masks)
+
+    def _look(self, detector: Detector, loaded: Loaded | None) -> Answer | None:
+        """Return the model's answer with its picture; None where there is none to show it."""
+        if loaded is None:
+            return None
+        try:
+            record, pixels = loaded.result()
+        except BrokenPicture as error:
+            self.broken.append(str(error))
+            return None
+        return detector.look(pixels), record, pixels
+
+
+@contextmanager
+def _in_evaluation_mode(model: MaskRCNN) -> Iterator[None]:
+    model.eval()
+    try:
+        yield
+    finally:
+        model.train()
 
 
 def _judge(
-    engine: Engine,
-    split: Split,
-    detections: list[Detection],
-    broken: list[str],
-    max_broken: int,
+    engine: Engine, split: Split, share: _Share, hyperparameters: Hyperparameters
 ) -> Evaluation:
-    all_detections = [d for of_rank in engine.gather(detections) for d in of_rank]
-    all_broken = tuple(message for of_rank in engine.gather(broken) for message in of_rank)
+    """Compare all ranks' detections with the truth."""
+    found = Found.joined(engine.gather(share.take_found()), with_masks=hyperparameters.mode_mask)
+    broken = tuple(message for of_rank in engine.gather(share.broken) for message in of_rank)
+    max_broken = hyperparameters.max_broken_pictures
+    kinds: tuple[IouType, ...] = ("bbox", "segm") if hyperparameters.mode_mask else ("bbox",)
 
     def compare() -> dict[str, float]:
-        if len(all_broken) > max_broken:
+        if len(broken) > max_broken:
             raise JobFailed(
-                f"{split.name}: {len(all_broken)} pictures cannot be used, more than "
-                f"max_broken_pictures {max_broken}: {all_broken[0]}"
+                f"{split.name}: {len(broken)} pictures cannot be used, more than "
+                f"max_broken_pictures {max_broken}: {broken[0]}"
             )
-        return mean_average_precision(split.records, split.categories, all_detections)
+        return mean_average_precision(split.records, split.categories, found, kinds=kinds)
 
-    metrics = on_rank_0(engine, compare)
-    return Evaluation(metrics, all_detections, all_broken)
-
-
-class _Detector:
-    """Runs the model on single pictures."""
-
-    def __init__(
-        self, engine: Engine, model: MaskRCNN, split: Split, hyperparameters: Hyperparameters
-    ) -> None:
-        self._device = engine.device
-        self._model = model
-        self._category_ids = list(split.categories)
-        self._precision = AUTOCAST_TYPES[hyperparameters.precision]
-
-    @torch.inference_mode()
-    def detect(self, record: Record, pixels: Tensor) -> list[Detection]:
-        """Detect in one picture.
-
-        Args:
-            pixels: (3, H, W) uint8, the resized picture.
-        """
-        height, width = pixels.shape[1:]
-        padding = (0, -width % STRIDE, 0, -height % STRIDE)
-        batch = torch.nn.functional.pad(pixels.to(self._device), padding)[None]
-        self._model.eval()
-        with autocast(self._device, self._precision):
-            (found,) = self._model(batch, [(height, width)])
-        self._model.train()
-        return to_coco(found, record, resized=(height, width), category_ids=self._category_ids)
+    return Evaluation(on_rank_0(engine, compare), found, broken)
 
 
-def to_coco(
-    found: Detections, record: Record, *, resized: tuple[int, int], category_ids: list[int]
-) -> list[Detection]:
-    """Bring detections back to the size of the picture's file, in COCO's result format."""
-    original = (record.height, record.width)
-    scale = torch.tensor([original[1] / resized[1], original[0] / resized[0]] * 2)
-    boxes = found["boxes"].float().cpu() * scale
-    rles = _encode(found["masks"].float().cpu(), boxes, original)
-    corners = boxes.tolist()
-    return [
-        {
-            "image_id": record.image_id,
-            "category_id": category_ids[label - 1],
-            "bbox": [left, top, right - left, bottom - top],
-            "score": score,
-            "segmentation": rle,
-        }
-        for label, score, rle, (left, top, right, bottom) in zip(
-            found["labels"].tolist(), found["scores"].tolist(), rles, corners, strict=True
-        )
-    ]
-
-
-def _encode(probabilities: Tensor, boxes: Tensor, size: tuple[int, int]) -> list[dict[str, object]]:
-    """Paste masks into pictures of the given size and run-length encode them.
-
-    Args:
-        probabilities: (D, 1, 28, 28) within the boxes.
-        boxes: (D, 4) float32, xyxy.
-    """
-    rles: list[dict[str, object]] = []
-    for part, part_boxes in zip(
-        torch.split(probabilities, MASKS_AT_ONCE), torch.split(boxes, MASKS_AT_ONCE), strict=True
-    ):
-        drawn = paste_masks_in_image(part, part_boxes, size)[:, 0] > 0.5
-        columns_first = np.asfortranarray(drawn.numpy().astype(np.uint8).transpose(1, 2, 0))
-        rles.extend(
-            {"size": rle["size"], "counts": rle["counts"].decode("ascii")}
-            for rle in coco_mask.encode(columns_first)
-        )
-    return rles
-
-
-def write_predictions(path: Path, split: Split, detections: list[Detection], *, step: int) -> None:
+def write_predictions(path: Path, split: Split, detections: Found, *, step: int) -> None:
     """Write predictions.json, with the first pictures only where there are many."""
-    shown = {record.image_id for record in split.records[:PREDICTED_PICTURES]}
+    shown = [record.image_id for record in split.records[:PREDICTED_PICTURES]]
     document = {
         "split": split.name,
         "step": step,
-        "detections": [d for d in detections if d["image_id"] in shown],
+        "detections": detections.of_images(shown).to_coco(),
     }
     write_atomically(path, json.dumps(document).encode())

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import BinaryIO
 
 
-def write_atomically(path: Path, data: bytes) -> None:
-    """Write a file aside, flush it to the disk, and put it in place of the old one.
+@contextmanager
+def written_aside(path: Path) -> Iterator[BinaryIO]:
+    """Give a file to write, flush it to the disk, and put it in place of the old one.
 
     A process killed at any moment leaves the old file or the new one, and at worst a `.tmp`
     beside it.
@@ -18,14 +22,20 @@ def write_atomically(path: Path, data: bytes) -> None:
     aside = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
         with aside.open("wb") as file:
-            file.write(data)
+            yield file
             file.flush()
             os.fsync(file.fileno())
         aside.replace(path)
-    except OSError:
+    except BaseException:
         aside.unlink(missing_ok=True)
         raise
     sync_folder(path.parent)
+
+
+def write_atomically(path: Path, data: bytes) -> None:
+    """Write a file as `written_aside` does."""
+    with written_aside(path) as file:
+        file.write(data)
 
 
 def sync_folder(folder: Path) -> None:

@@ -2,31 +2,54 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import signal
 import sys
 import threading
 import time
-from types import FrameType
+from typing import Protocol
 
 import psutil
 
+from training.maskrcnn.connections import open_connections
+
 LAUNCHER_VARIABLE = "MASK_RCNN_LAUNCHER_PID"
 POLL_S = 0.5
+_PR_SET_PDEATHSIG = 1
+
+
+class Stop(Protocol):
+    """What the trainer asks in each step; the ranks agree, so that all stop after the same one."""
+
+    @property
+    def is_requested(self) -> bool:
+        """Whether to stop training here, for whatever reason."""
+
+    @property
+    def is_final(self) -> bool:
+        """Whether to end the run with a checkpoint, rather than to go on with other ranks."""
 
 
 class StopRequest:
-    """Remembers SIGTERM, which a spot instance, a time limit or the user sends.
+    """Remembers SIGTERM, which a spot instance, a time limit or the user sends."""
 
-    The signal only sets a flag: the ranks agree on it at the end of a step, so that all stop after
-    the same one.
-    """
-
-    def __init__(self) -> None:
+    def __init__(self, *, max_run_s: float | None = None) -> None:
+        """Args:
+        max_run_s: Stop after so many seconds by itself.
+        """
         self.is_requested = False
         signal.signal(signal.SIGTERM, self._remember)
+        if max_run_s is not None:
+            timer = threading.Timer(max_run_s, self._remember)
+            timer.daemon = True
+            timer.start()
 
-    def _remember(self, _: int, __: FrameType | None) -> None:
+    @property
+    def is_final(self) -> bool:
+        return self.is_requested
+
+    def _remember(self, *_: object) -> None:
         self.is_requested = True
 
 
@@ -44,6 +67,17 @@ def watch_launcher() -> None:
         _leave()
         return
     threading.Thread(target=_watch, args=(launcher,), daemon=True).start()
+
+
+def follow_rank() -> None:
+    """Make this process, which a rank has forked, end with the rank, and let go of its connections.
+
+    The other ranks see that a rank is gone, or has left a group, when its connections close: for
+    that no other process may hold them.
+    """
+    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+    for descriptor in open_connections():
+        os.close(descriptor)
 
 
 def _watch(launcher: psutil.Process) -> None:

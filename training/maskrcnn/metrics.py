@@ -8,14 +8,20 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Literal, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
 
 from training.cli import log
 from training.layout import LogChannel
 from training.maskrcnn.files import write_atomically
 
 Kind = Literal["train", "evaluation"]
+Pictures = Iterable[tuple[str, NDArray[np.uint8]]]
+"""Names and (H, W, 3) RGB. Made while they are taken: a recorder that does not show them costs
+nothing."""
 
 
 class Recorder(Protocol):
@@ -23,6 +29,9 @@ class Recorder(Protocol):
 
     def record(self, kind: Kind, values: Mapping[str, float], *, step: int, epoch: float) -> None:
         """Take metrics after so many steps and epochs."""
+
+    def show(self, name: str, pictures: Pictures, *, step: int) -> None:
+        """Take pictures; those of one name are a row in time."""
 
     def say(self, message: str) -> None:
         """Show a line of progress."""
@@ -37,11 +46,21 @@ class NullRecorder:
     def record(self, kind: Kind, values: Mapping[str, float], *, step: int, epoch: float) -> None:
         pass
 
+    def show(self, name: str, pictures: Pictures, *, step: int) -> None:
+        pass
+
     def say(self, message: str) -> None:
         pass
 
     def close(self) -> None:
         pass
+
+
+class LineRecorder(NullRecorder):
+    """Of the other ranks, where all are asked to show their progress."""
+
+    def say(self, message: str) -> None:
+        log.print(message, markup=False)
 
 
 class FileRecorder:
@@ -72,6 +91,11 @@ class FileRecorder:
         }
         self._lines.write(json.dumps(line) + "\n")
         self._lines.flush()
+
+    def show(self, name: str, pictures: Pictures, *, step: int) -> None:
+        for picture_name, pixels in pictures:
+            self._events.add_image(f"{name}/{picture_name}", pixels, step, dataformats="HWC")
+        self._events.flush()
 
     def say(self, message: str) -> None:
         log.print(message, markup=False)

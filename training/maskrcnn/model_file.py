@@ -44,7 +44,9 @@ def save_model(path: Path, trained: TrainedModel) -> None:
 
 
 def load_model(path: Path, device: torch.device) -> TrainedModel:
-    """Read model.pt and build its model, in evaluation mode.
+    """Read model.pt or a checkpoint and build its model, in evaluation mode.
+
+    Of a checkpoint with averaged weights (`ema_decay`) it takes those, as model.pt has them.
 
     Raises:
         JobFailed: It cannot be read.
@@ -56,7 +58,9 @@ def load_model(path: Path, device: torch.device) -> TrainedModel:
         model = build_model(
             hyperparameters, categories=len(categories), sum_over_ranks=lambda tensor: tensor
         )
-        model.load_state_dict(content["model"])
+        average = content.get("stepper", {}).get("average", {}).get("weights", {})
+        model.load_state_dict({**content["model"], **average})
     except Exception as error:  # torch.load raises many kinds
-        raise JobFailed(f"{path}: not a model of this trainer ({error})") from error
+        reason = f"{type(error).__name__}: {error}".partition("\n")[0]
+        raise JobFailed(f"{path}: no model.pt or step-*.pt of this trainer ({reason})") from error
     return TrainedModel(model.to(device).eval(), hyperparameters, categories)

@@ -5,19 +5,17 @@ from __future__ import annotations
 import resource
 import time
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import timedelta
 
+import psutil
 import torch
 
-from training.maskrcnn.model.losses import LOSSES, NAMES
-from training.maskrcnn.step import Totals
+from training.maskrcnn.model.losses import LOSSES
+from training.maskrcnn.step_numbers import Totals
 
 TOTAL = "total_loss"
-DATA_BOUND_SHARE = 0.2
-"""A larger share of the time spent waiting for data is worth a warning."""
-
 SHORT_NAMES = dict(zip(("object", "proposal", "class", "box", "mask"), LOSSES, strict=True))
 
 
@@ -34,12 +32,15 @@ class Window:
         self._begin = time.perf_counter()
         self._data_wait_s = 0.0
 
-    def add(self, totals: Totals, *, data_wait_s: float) -> None:
-        for name in NAMES:
+    def wait_for_data(self, seconds: float) -> None:
+        """Count time in which the rank waited for its next pictures."""
+        self._data_wait_s += seconds
+
+    def add(self, totals: Totals) -> None:
+        for name in totals.sums:
             self._sums[name] += totals.sums[name]
             self._counts[name] += totals.counts[name]
         self._steps += 1
-        self._data_wait_s += data_wait_s
 
     @contextmanager
     def paused(self) -> Iterator[None]:
@@ -57,14 +58,15 @@ class Window:
         seconds = max(time.perf_counter() - self._begin, 1e-9)
         values = {
             name: self._sums[name] / max(self._counts[name], 1)
-            for name in NAMES
+            for name in self._sums
             if self._counts[name] > 0 or name in LOSSES
         }
-        values[TOTAL] = sum(values[name] for name in LOSSES)
+        values[TOTAL] = sum(values[name] for name in LOSSES if name in values)
         values["learning_rate"] = learning_rate
         values["images_per_second"] = self._steps * global_batch_size / seconds
         values["data_wait_share"] = self._data_wait_s / seconds
         values["memory_mib"] = memory_mib()
+        values["host_mib"] = host_memory_mib()
         self._reset()
         return values
 
@@ -76,19 +78,48 @@ def memory_mib() -> float:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**10
 
 
+def host_memory_mib() -> float:
+    """Return the memory of this rank and its loader's workers now; what they share counts once."""
+    rank = psutil.Process()
+    total = 0
+    for process in (rank, *rank.children(recursive=True)):
+        try:
+            total += process.memory_full_info().pss
+        except psutil.Error:  # It has just ended.
+            continue
+    return total / 2**20
+
+
 def describe(
     values: dict[str, float], *, step: int, total_steps: int, epoch: float, images_left: int
 ) -> str:
     """Return the line that people watch."""
     speed = values["images_per_second"]
     left = timedelta(seconds=round(images_left / speed)) if speed else "?"
-    losses = " ".join(f"{name} {values[loss]:.3f}" for name, loss in SHORT_NAMES.items())
-    line = (
+    losses = " ".join(
+        f"{name} {values[loss]:.3f}" for name, loss in SHORT_NAMES.items() if loss in values
+    )
+    return (
         f"step {step}/{total_steps} epoch {epoch:.2f} loss {values[TOTAL]:.4f} ({losses}) "
         f"lr {values['learning_rate']:.2e} {speed:.1f} img/s "
         f"data wait {values['data_wait_share']:.0%} memory {values['memory_mib']:.0f} MiB "
+        f"host {values['host_mib']:.0f} MiB "
         f"left {left}"
     )
-    if values["data_wait_share"] > DATA_BOUND_SHARE:
-        line += " - loading data is the bottleneck: raise num_workers"
-    return line
+
+
+def describe_evaluation(
+    metrics: Mapping[str, float], *, split: str, step: int, pictures: int, took_s: float
+) -> str:
+    """Return the line that people watch after an evaluation."""
+    scores = ", ".join(
+        f"mAP({kind}) {metrics[f'mAP({kind})/IoU=0.5:0.95']:.3f} "
+        f"(IoU=0.5 {metrics[f'mAP({kind})/IoU=0.5']:.3f})"
+        for kind in ("segm", "bbox")
+        if f"mAP({kind})/IoU=0.5" in metrics
+    )
+    speed = pictures / max(took_s, 1e-9)
+    return (
+        f"evaluated {split} after step {step}: {scores}; {pictures} pictures in "
+        f"{timedelta(seconds=round(took_s))}, {speed:.1f} img/s"
+    )

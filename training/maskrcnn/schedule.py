@@ -19,6 +19,8 @@ class Schedule:
     """The course of one training run at one global batch size."""
 
     total_steps: int
+    total_images: int
+    """After which training ends; the last step may see more."""
     images_per_epoch: int
     global_batch_size: int
     learning_rate: float
@@ -55,10 +57,12 @@ def make_schedule(
     Args:
         images_per_epoch: The hyperparameter of that name, or the number of pictures.
     """
-    global_batch = hyperparameters.batch_size_per_gpu * world_size
+    local_batch = hyperparameters.batch_size_per_gpu * hyperparameters.accumulation_steps
+    global_batch = local_batch * world_size
     drops, total_images = _drops_in_images(hyperparameters, images_per_epoch)
     return Schedule(
         total_steps=_steps(total_images, global_batch),
+        total_images=total_images,
         images_per_epoch=images_per_epoch,
         global_batch_size=global_batch,
         learning_rate=hyperparameters.base_learning_rate

@@ -1,10 +1,25 @@
-"""One training step, the same on N ranks as on one rank with their pictures together."""
+"""One training step, the same on N ranks as on one rank with their pictures together.
+
+A step takes one batch of each rank or, with `accumulation_steps`, several; its gradient is the
+mean of theirs. The losses of a batch are divided by what it holds on all ranks, so that two ranks
+with two batches each take the step of one rank with two batches of twice the size. One batch of
+four times the size differs a little: its masks count alike, where the mean lets each batch count
+alike, however many masks it has. The other losses divide by samples, of which a picture has a
+fixed number where it has enough proposals.
+
+The host does not wait for a GPU: what all ranks together did in a step is read while the next one
+runs. So whether a loss is finite is known to the device first. It holds the weights back by
+`found_inf`, which fused optimizers take, from the first bad step until the host stops the run.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import deque
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Any
+from pathlib import Path
+from typing import Any, cast
 
 import torch
 from torch import Tensor, nn
@@ -12,25 +27,25 @@ from torch.amp import GradScaler
 from torch.nn.utils import clip_grads_with_norm_, get_total_norm
 from torch.optim import Optimizer
 
-from training.errors import JobFailed
+from training.maskrcnn.average import build_average, swapped_in
 from training.maskrcnn.data.batch import Batch
 from training.maskrcnn.engines.engine import Engine
 from training.maskrcnn.hyperparameters import Hyperparameters
-from training.maskrcnn.model.losses import LOSSES, NAMES, Ratios
-from training.maskrcnn.together import raise_together
+from training.maskrcnn.model.losses import Ratios, loss_names
+from training.maskrcnn.optimizer import begin_momentum
+from training.maskrcnn.readback import Readback
+from training.maskrcnn.step_numbers import StepNumbers, Totals
 
 AUTOCAST_TYPES = {"fp32": torch.float32, "bf16": torch.bfloat16, "fp16": torch.float16}
 
 
 @dataclass(frozen=True)
-class Totals:
-    """What all ranks did in one step, the same on each of them."""
+class _Taken:
+    """A step that the device may still be at."""
 
-    sums: Mapping[str, float]
-    counts: Mapping[str, float]
-    is_stop_requested: bool
-    broken_pictures: int
-    """Pictures that could not be used, and were replaced."""
+    batches: Sequence[Batch]
+    numbers: Readback
+    """Of each batch the numbers of this rank and those of all, then the norm of the gradient."""
 
 
 class Stepper:
@@ -42,99 +57,137 @@ class Stepper:
         model: nn.Module,
         optimizer: Optimizer,
         hyperparameters: Hyperparameters,
+        *,
+        broken_batch: Path | None = None,
+        reads_late: bool | None = None,
     ) -> None:
+        """Args:
+        broken_batch: Where a batch with a loss that is not finite is left.
+        reads_late: Read what a step did in the next one; None does so on GPUs.
+        """
         self._engine = engine
-        self._model, self._optimizer = engine.wrap(model, optimizer)
+        self._model, self._optimizer = engine.wrap(
+            model,
+            optimizer,
+            passes=hyperparameters.accumulation_steps,
+            compression=hyperparameters.gradient_compression,
+        )
+        begin_momentum(self._optimizer)
+        self._hyperparameters = hyperparameters
+        self._numbers = StepNumbers(engine, model, hyperparameters, broken_batch)
         self._parameters = [p for p in model.parameters() if p.requires_grad]
         self._precision = AUTOCAST_TYPES[hyperparameters.precision]
-        self._clip = hyperparameters.gradient_clip
+        self._losses = loss_names(hyperparameters.mode_mask)
         self._scaler = GradScaler(engine.device.type, enabled=hyperparameters.precision == "fp16")
+        self._average = build_average(model, hyperparameters.ema_decay)
+        self._has_failed = torch.zeros((), dtype=torch.bool, device=engine.device)
+        self._taken: deque[_Taken] = deque()
+        self._reads_late = engine.device.type != "cpu" if reads_late is None else reads_late
 
-    def take(self, batch: Batch, *, learning_rate: float, is_stop_requested: bool) -> Totals:
+    def take(
+        self, batches: Sequence[Batch], *, learning_rate: float, is_stop_requested: bool
+    ) -> list[Totals]:
         """Take one step; with a problem on any rank, none of them changes its weights.
+
+        Returns:
+            What was done in the steps that are known by now: this one, or on a GPU the one before.
 
         Raises:
             JobFailed: A loss or the gradient is not finite. The message names the pictures.
         """
-        batch = batch.to(self._engine.device)
-        with autocast(self._engine.device, self._precision):
-            ratios: Ratios = self._model(batch.pixels, batch.sizes, batch.targets)
-        totals = self._add_up(ratios, batch, is_stop_requested)
-        self._check_losses(ratios, totals, batch)
         self._optimizer.zero_grad()
-        torch.autograd.backward(self._scaler.scale(total_loss(ratios, totals)))
+        *first, last = batches
+        numbers: list[Tensor] = []
+        for batch in first:
+            with self._engine.local_gradients(self._model):
+                numbers += self._add_gradients(batch, is_stop_requested)
+        numbers += self._add_gradients(last, is_stop_requested)
         with self._engine.summed_gradients(self._optimizer):
-            self._update(learning_rate, batch)
-        return totals
+            norm = self._update(learning_rate, numbers)
+        self._taken.append(_Taken(batches, Readback(torch.cat([*numbers, norm[None].double()]))))
+        return self._read(all_but=1 if self._reads_late else 0)
+
+    def finish(self) -> list[Totals]:
+        """Wait for the steps whose totals `take` has not returned yet, and return them.
+
+        Raises:
+            JobFailed: As in `take`.
+        """
+        return self._read(all_but=0)
+
+    def averaged(self) -> AbstractContextManager[None]:
+        """Inside, the model has the weights to evaluate and to keep: their average with
+        `ema_decay`, else its own."""
+        return swapped_in(self._average)
 
     def state_dict(self) -> dict[str, Any]:
         """Return what the next step depends on, besides the weights."""
         return {
             "optimizer": self._optimizer.state_dict(),
             "scaler": self._scaler.state_dict(),
+            "average": self._average.state_dict(),
         }
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         self._optimizer.load_state_dict(state["optimizer"])
         self._scaler.load_state_dict(state["scaler"])
+        self._average.load_state_dict(state.get("average", {}))
 
-    def _add_up(self, ratios: Ratios, batch: Batch, is_stop_requested: bool) -> Totals:
-        """Add up everything that the ranks must agree on, in one small message."""
-        numbers = torch.zeros(2 + 2 * len(NAMES), dtype=torch.float64, device=batch.pixels.device)
-        numbers[0] = is_stop_requested
-        numbers[1] = len(batch.broken)
-        for place, name in enumerate(NAMES, start=2):
-            numbers[place] = ratios[name].sum.detach()
-            numbers[place + len(NAMES)] = ratios[name].count
-        stop, broken, *values = self._engine.sum(numbers).tolist()
-        return Totals(
-            dict(zip(NAMES, values[: len(NAMES)], strict=True)),
-            dict(zip(NAMES, values[len(NAMES) :], strict=True)),
-            stop > 0,
-            round(broken),
-        )
+    # On the device
 
-    def _check_losses(self, ratios: Ratios, totals: Totals, batch: Batch) -> None:
-        if all(_is_finite(totals.sums[name]) for name in LOSSES):
-            return
-        own = [name for name in LOSSES if not _is_finite(float(ratios[name].sum.detach()))]
-        problem = None
-        if own:
-            problem = (
-                f"rank {self._engine.rank}: {', '.join(own)} is not finite for images "
-                f"{', '.join(batch.names)}; weights are those of the step before. Look at these "
-                "pictures' annotations, or lower base_learning_rate or set gradient_clip"
-            )
-        raise_together(self._engine, problem)
+    def _add_gradients(self, batch: Batch, is_stop_requested: bool) -> list[Tensor]:
+        """Add one batch's part of the gradient; return its numbers on this rank and on all."""
+        batch = batch.to(self._engine.device)
+        with autocast(self._engine.device, self._precision):
+            ratios: Ratios = self._model(batch.pixels, batch.sizes, batch.targets)
+        own = self._numbers.pack(ratios, batch, is_stop_requested)
+        of_all = self._engine.sum(own)
+        loss = total_loss(ratios, self._numbers.counts_of(of_all), self._losses)
+        share = loss / self._hyperparameters.accumulation_steps
+        torch.autograd.backward(self._scaler.scale(share))
+        return [own, of_all]
 
-    def _update(self, learning_rate: float, batch: Batch) -> None:
+    def _update(self, learning_rate: float, numbers: Sequence[Tensor]) -> Tensor:
+        """Change the weights unless something is not finite; return the norm of the gradient."""
         self._scaler.unscale_(self._optimizer)
         norm = get_total_norm([p.grad for p in self._parameters if p.grad is not None])
-        if not self._scaler.is_enabled() and not torch.isfinite(norm):
-            # The sums are the same on all ranks: all raise, without asking each other.
-            raise JobFailed(
-                f"the gradient is not finite (norm {float(norm)}); this rank's images are "
-                f"{', '.join(batch.names)}. Lower base_learning_rate or set gradient_clip"
-            )
-        if self._clip is not None:
-            clip_grads_with_norm_(self._parameters, self._clip, norm)
+        is_overflow = ~norm.isfinite()
+        self._has_failed |= ~self._numbers.are_losses_finite(numbers[1::2])
+        if not self._scaler.is_enabled():
+            self._has_failed |= is_overflow
+        if self._hyperparameters.gradient_clip is not None:
+            clip_grads_with_norm_(self._parameters, self._hyperparameters.gradient_clip, norm)
         for group in self._optimizer.param_groups:
             group["lr"] = learning_rate
-        self._scaler.step(self._optimizer)
+        cast(Any, self._optimizer).found_inf = (self._has_failed | is_overflow).float()
+        # Not the scaler's own: that one would ask the device whether to step.
+        self._optimizer.step()
         self._scaler.update()
+        self._average.update()
+        return norm
+
+    # On the host
+
+    def _read(self, *, all_but: int) -> list[Totals]:
+        totals = []
+        while len(self._taken) > all_but:
+            taken = self._taken.popleft()
+            *numbers, norm = taken.numbers.read()
+            totals.append(self._numbers.judge(taken.batches, numbers, norm))
+        return totals
 
 
-def total_loss(ratios: Ratios, totals: Totals) -> Tensor:
-    """Return this rank's part of the loss; the parts of all ranks add up to the loss."""
-    parts = [ratios[name].sum / max(totals.counts[name], 1) for name in LOSSES]
-    return torch.stack(parts).sum()
+def total_loss(ratios: Ratios, counts: Mapping[str, Tensor], losses: Sequence[str]) -> Tensor:
+    """Return this rank's part of the loss; the parts of all ranks add up to the loss.
+
+    Args:
+        counts: Of all ranks, float32 scalars.
+        losses: Their names.
+    """
+    return torch.stack([ratios[name].sum / counts[name].clamp(min=1) for name in losses]).sum()
 
 
 def autocast(device: torch.device, precision: torch.dtype) -> torch.autocast:
     """Return the context in which the network computes."""
     is_mixed = precision is not torch.float32
     return torch.autocast(device.type, precision if is_mixed else None, enabled=is_mixed)
-
-
-def _is_finite(value: float) -> bool:
-    return abs(value) < float("inf")

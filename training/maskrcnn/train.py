@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import platform
+from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -14,20 +15,28 @@ import typer
 from training.cli import log, new_app, run
 from training.errors import ExitCode, JobFailed, UsageError
 from training.layout import LogChannel, TrainChannel
-from training.maskrcnn.guard import StopRequest, watch_launcher
+from training.maskrcnn.guard import Stop, StopRequest, watch_launcher
 from training.maskrcnn.hyperparameters import Hyperparameters, read_hyperparameters
 from training.maskrcnn.outcome import write_outcome
 
 if TYPE_CHECKING:
+    from training.maskrcnn.checkpoint import State
     from training.maskrcnn.engines.engine import Engine
-    from training.maskrcnn.trainer import Ending
+    from training.maskrcnn.trainer import Ending, Trainer
 
 app = new_app(
     "Train Mask R-CNN: one rank of a job. horovodrun, mpirun or torchrun start this command once "
     "for each GPU or group of cores; on its own it is a job of one rank."
 )
 
-EXIT_CODES = {"completed": ExitCode.DONE, "checkpointed": ExitCode.CHECKPOINTED}
+EXIT_CODES: dict[Ending, ExitCode] = {
+    "completed": ExitCode.DONE,
+    "checkpointed": ExitCode.CHECKPOINTED,
+}
+MESSAGES = {
+    "completed": "trained to the end of the schedule",
+    "checkpointed": "asked to stop; the same command goes on from the last checkpoint",
+}
 
 
 class Resume(StrEnum):
@@ -37,7 +46,16 @@ class Resume(StrEnum):
     NEVER = "never"
 
 
-@app.command()
+EPILOG = """Examples:
+
+horovodrun -np 8 python -m training.maskrcnn.train --data coco --log-dir log --hyperparameters
+hyperparameters.json
+
+python -m training.maskrcnn.train --data shapes --log-dir log --hyperparameters
+hyperparameters.json --engine torch"""
+
+
+@app.command(epilog=EPILOG)
 def train(
     data: Annotated[
         Path, typer.Option(help="The train channel: pictures and annotations in COCO's layout.")
@@ -59,62 +77,103 @@ def train(
             "never: refuse a log channel that has checkpoints."
         ),
     ] = Resume.AUTO,
+    max_run_s: Annotated[
+        float | None,
+        typer.Option(
+            min=0,
+            help="Stop after so many seconds with a checkpoint, as after SIGTERM. None: no limit.",
+        ),
+    ] = None,
 ) -> None:
     """Train, evaluate and save.
 
-    Exit codes: 0 completed, 1 failed, 2 wrong usage, 75 stopped with a checkpoint (run the same
-    command again to go on). outcome.json in the log channel says how it ended.
+    SIGTERM to any rank ends the job after the step at hand, with a checkpoint. Exit codes: 0
+    completed, 1 failed, 2 wrong usage, 75 stopped with a checkpoint (run the same command again to
+    go on). outcome.json in the log channel says how it ended.
     """
     watch_launcher()
-    stop = StopRequest()
+    stop = StopRequest(max_run_s=max_run_s)
     values = _read_file(hyperparameters)
     channel = _open_log_channel(log_dir, resume)
-    raise typer.Exit(_train_rank(engine, values, TrainChannel(data), channel, stop))
+    rank = _Rank(hyperparameters=values, data=TrainChannel(data), log=channel)
+    raise typer.Exit(_train_rank(engine, rank, stop))
 
 
-def _train_rank(
-    engine_name: str,
-    hyperparameters: Hyperparameters,
-    data: TrainChannel,
-    channel: LogChannel,
-    stop: StopRequest,
-) -> ExitCode:
+def _train_rank(engine_name: str, rank: _Rank, stop: StopRequest) -> ExitCode:
     """Run this rank's part of the job and leave outcome.json."""
     # Here, so that --help and wrong usage do not wait for torch.
     from training.maskrcnn.engines import start_engine
-    from training.maskrcnn.trainer import Job, Trainer
 
-    trainer = None
     try:
-        engine = start_engine(engine_name)
-        _share_cores(engine)
-        _introduce(engine)
-        _check_precision(hyperparameters, engine)
-        trainer = Trainer(
-            Job(engine=engine, hyperparameters=hyperparameters, data=data, log=channel, stop=stop)
-        )
-        ending = trainer.run()
-        if engine.rank == 0:
-            _write_ending(channel, ending, step=trainer.position.step)
-        # Only now: a launcher may end the other ranks as soon as one has left.
-        engine.barrier()
-        trainer.close()
+        if engine_name == "horovod" and os.environ.get("HOROVOD_ELASTIC") == "1":
+            from training.maskrcnn.elastic import train_elastically
+
+            ending = train_elastically(rank, stop, rank.hyperparameters)
+        else:
+            engine = start_engine(engine_name, rank.hyperparameters)
+            ending = rank.train(engine, stop)
+            engine.close()
     except Exception as error:
-        step = trainer.position.step if trainer else 0
         message = str(error) or type(error).__name__
-        write_outcome(channel.outcome, "failed", step=step, message=message)
+        write_outcome(rank.log.outcome, "failed", step=rank.step, message=message)
         if isinstance(error, OSError):
             raise JobFailed(message) from error
         raise
     return EXIT_CODES[ending]
 
 
-def _write_ending(channel: LogChannel, ending: Ending, *, step: int) -> None:
-    messages = {
-        "completed": "trained to the end of the schedule",
-        "checkpointed": "asked to stop; the same command goes on from the last checkpoint",
-    }
-    write_outcome(channel.outcome, ending, step=step, message=messages[ending])
+@dataclass
+class _Rank:
+    """This process's part of a job: built once, or again whenever the ranks have changed."""
+
+    hyperparameters: Hyperparameters
+    data: TrainChannel
+    log: LogChannel
+    state: State | None = field(default=None, init=False)
+    """What it goes on from instead of a checkpoint; None while it is training."""
+    _trainer: Trainer | None = field(default=None, init=False)
+
+    @property
+    def step(self) -> int:
+        return self._trainer.position.step if self._trainer else 0
+
+    def train(self, engine: Engine, stop: Stop) -> Ending:
+        """Train among these ranks."""
+        from training.maskrcnn.trainer import Job, Trainer
+
+        _share_cores(engine)
+        _introduce(engine)
+        _check_precision(self.hyperparameters, engine)
+        self._trainer = Trainer(
+            Job(
+                engine=engine,
+                hyperparameters=self.hyperparameters,
+                data=self.data,
+                log=self.log,
+                stop=stop,
+            ),
+            state=self.state,
+        )
+        self.state = None
+        ending = self._trainer.run()
+        if engine.rank == 0 and ending != "regrouping":
+            write_outcome(self.log.outcome, ending, step=self.step, message=MESSAGES[ending])
+        # Only now: a launcher may end the other ranks as soon as one has left.
+        engine.barrier()
+        self._trainer.close()
+        return ending
+
+    def save_alone(self) -> None:
+        """Save a checkpoint without the other ranks, if there is anything to save."""
+        if self._trainer is not None:
+            self._trainer.save_alone()
+
+    def let_go(self) -> None:
+        """Keep nothing but the state after the last whole step."""
+        if self._trainer is not None:
+            self.state = self._trainer.state()
+            self._trainer.close()
+            self._trainer = None
 
 
 def _read_file(path: Path) -> Hyperparameters:

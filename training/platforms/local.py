@@ -13,6 +13,7 @@ from training.errors import UsageError
 from training.job import Job
 from training.layout import LogChannel, TrainChannel
 from training.outputs import Outputs, StorageOutputs
+from training.platforms import local_elastic
 from training.platforms.api import Cost, Ending, Launch, Plan, job_id, job_name
 from training.preflight.finding import Finding
 
@@ -33,6 +34,8 @@ class LocalRequest:
     """Variables that are set for the processes, on top of this machine's."""
     working_directory: Path
     world_size: int
+    max_world_size: int | None
+    """How many processes there may be at a time; None where their number stays as it is."""
     data: Path
     data_copied_from: str | None
     """Where the data is copied from before the start; None where `data` is read in place."""
@@ -66,11 +69,13 @@ def plan(job: Job, outputs: Outputs, launch: Launch) -> Plan:
     storage = outputs.read(StorageOutputs)
     places = _places(job, storage, launch)
     processes = job.spec.instances.processes_per_instance or max(1, launch.machine.gpus)
+    elastic = job.spec.local.elastic
     request = LocalRequest(
         argv=_horovodrun(job, places, processes, launch),
         env=_environment(processes, launch),
         working_directory=launch.machine.project,
         world_size=processes,
+        max_world_size=local_elastic.most_processes(elastic, processes) if elastic else None,
         data=places.data,
         data_copied_from=places.data_copied_from,
         log=places.log,
@@ -100,10 +105,12 @@ def check(job: Job, plan: Plan, *, offline: bool) -> Iterator[Finding]:  # noqa:
     from training.preflight import log_folder, mounted, processes
 
     request = _request(plan)
+    elastic = job.spec.local.elastic
     yield from processes.find(
         horovodrun=Path(request.argv[0]),
         controller=job.spec.local.controller,
         network_interface=job.spec.local.network_interface,
+        host_discovery=elastic.host_discovery if elastic else None,
     )
     mount_findings = list(mounted.find(job.spec.data_source, request.data))
     yield from mount_findings
@@ -203,13 +210,20 @@ def _horovodrun(job: Job, places: _Places, processes: int, launch: Launch) -> tu
         str(launch.machine.python.parent / "horovodrun"),
         "-np",
         str(processes),
-        "-H",
-        f"localhost:{processes}",
+        *_hosts(job, processes, launch),
         f"--{job.spec.local.controller}",
         "--network-interfaces",
         job.spec.local.network_interface,
         str(launch.machine.python),
         *trainer,
+    )
+
+
+def _hosts(job: Job, processes: int, launch: Launch) -> tuple[str, ...]:
+    if job.spec.local.elastic is None:
+        return ("-H", f"localhost:{processes}")
+    return local_elastic.options(
+        job.spec.local.elastic, processes=processes, gpus=launch.machine.gpus
     )
 
 

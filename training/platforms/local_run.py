@@ -38,6 +38,8 @@ from training.ranklog import RankLogs
 
 GRACE_S = 30
 """Seconds that ranks have to write a checkpoint after SIGTERM."""
+LOST_RANK_S = 15
+"""Seconds that the others have to leave when a rank is gone."""
 
 
 def run(job: Job, plan: Plan, request: LocalRequest) -> None:
@@ -132,13 +134,18 @@ def _write_json(path: Path, document: Any) -> None:
 
 def _train(request: LocalRequest, log: LogChannel) -> None:
     """Start the processes, follow them, and say how they ended."""
-    logs = RankLogs(log, request.world_size, console.out)
+    is_elastic = request.max_world_size is not None
+    logs = RankLogs(log, request.max_world_size or request.world_size, console.out)
     try:
         ended = supervise.run(
             request.argv,
             env=_environment(request),
             cwd=request.working_directory,
-            limits=supervise.Limits(run_s=request.max_run_s, grace_s=GRACE_S),
+            limits=supervise.Limits(
+                run_s=request.max_run_s,
+                grace_s=GRACE_S,
+                lost_rank_s=None if is_elastic else LOST_RANK_S,
+            ),
             is_worker=lambda argv: tuple(argv) == request.process_argv,
             workers=request.world_size,
             on_line=logs.write,

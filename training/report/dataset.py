@@ -6,7 +6,7 @@ import json
 import math
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -37,6 +37,8 @@ class Region:
     score: float | None
     """None where it is true."""
     crowd: bool = False
+    box: tuple[float, float, float, float] | None = None
+    """x, y, width, height in pixels; None where it is not to be drawn."""
 
 
 @dataclass(frozen=True)
@@ -207,19 +209,27 @@ def _picture(
     detections: list[dict[str, Any]],
     categories: dict[int, str],
 ) -> Picture:
-    found = sorted(detections, key=lambda one: float(one["score"]), reverse=True)
-    shown = [one for one in found if float(one["score"]) >= MIN_SCORE][:MAX_DETECTIONS]
+    shown = shown_detections(detections)
     return Picture(
         path=folder / image["file_name"],
         width=int(image["width"]),
         height=int(image["height"]),
-        truth=tuple(_region(one, categories) for one in truth),
-        predicted=tuple(_region(one, categories) for one in shown),
-        hidden=len(found) - len(shown),
+        truth=tuple(to_region(one, categories) for one in truth),
+        predicted=tuple(to_region(one, categories) for one in shown),
+        hidden=len(detections) - len(shown),
     )
 
 
-def _region(entry: dict[str, Any], categories: dict[int, str]) -> Region:
+def shown_detections(detections: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return a picture's detections that are worth drawing, the best first."""
+    found = sorted(detections, key=lambda one: float(one["score"]), reverse=True)
+    return [one for one in found if float(one["score"]) >= MIN_SCORE][:MAX_DETECTIONS]
+
+
+def to_region(
+    entry: Mapping[str, Any], categories: Mapping[int, str], *, with_box: bool = False
+) -> Region:
+    """Return an annotation or a detection as it is drawn; with its box, if that is wanted."""
     category_id = int(entry["category_id"])
     return Region(
         category_id=category_id,
@@ -227,4 +237,5 @@ def _region(entry: dict[str, Any], categories: dict[int, str]) -> Region:
         segmentation=entry.get("segmentation"),
         score=float(entry["score"]) if "score" in entry else None,
         crowd=bool(entry.get("iscrowd")),
+        box=tuple(entry["bbox"]) if with_box else None,
     )

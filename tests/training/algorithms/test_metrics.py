@@ -140,15 +140,18 @@ def test_each_is_found_once_in_the_lines_of_our_trainer(
         )
     }
     trained["memory_mib"] = 12345.678
+    trained["host_mib"] = 2345.678
     evaluated = {
         f"mAP({kind})/{name}": 0.01 * number
         for kind in ("bbox", "segm")
         for number, name in enumerate(AVERAGES, 1)
     }
+    evaluated |= {f"mAR({kind})/detections=100": 0.3 for kind in ("bbox", "segm")}
     evaluated["evaluation_s"] = 2.3
+    others = {f"mAR(bbox)/{name}": 0.2 for name in ("detections=1", "detections=10", "small")}
     recorder = FileRecorder(LogChannel(tmp_path), step=0)
     recorder.record("train", trained, step=20, epoch=0.1)
-    recorder.record("evaluation", evaluated, step=20, epoch=0.1)
+    recorder.record("evaluation", {**evaluated, **others}, step=20, epoch=0.1)
     recorder.say(describe(trained, step=20, total_steps=40, epoch=0.1, images_left=80))
     recorder.close()
     printed = capsys.readouterr()

@@ -145,6 +145,10 @@ class Stop:
     def __init__(self) -> None:
         self.is_requested = False
 
+    @property
+    def is_final(self) -> bool:
+        return self.is_requested
+
 
 @dataclass
 class Run:
@@ -174,17 +178,19 @@ def train_here(
     """Run the trainer in this process, as one rank."""
     log.mkdir(parents=True, exist_ok=True)
     channel = LogChannel(log)
+    engine = TorchEngine()
     trainer = Trainer(
         Job(
-            engine=TorchEngine(),
+            engine=engine,
             hyperparameters=hyperparameters,
             data=data,
             log=channel,
-            stop=stop or Stop(),  # type: ignore[arg-type]
+            stop=stop or Stop(),
         )
     )
     ending = trainer.run()
     trainer.close()
+    engine.close()
     return Run(ending, channel)
 
 

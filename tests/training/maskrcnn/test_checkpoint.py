@@ -1,8 +1,10 @@
 from __future__ import annotations
 
+import json
 import os
 import resource
 import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,7 +14,10 @@ import pytest
 import torch
 
 from training.errors import JobFailed
-from training.maskrcnn.checkpoint import CheckpointFolder
+from training.layout import LogChannel, TrainChannel
+from training.maskrcnn.checkpoint import CheckpointFolder, read_checkpoint
+
+ROOT = Path(__file__).parents[3]
 
 
 def state(value: float) -> dict[str, Any]:
@@ -114,6 +119,64 @@ def test_a_full_disk_is_one_clear_error_and_loses_nothing(tmp_path: Path) -> Non
     folder.save(state(3), step=3)
     assert newest_step(folder) == 3
     assert len(list(tmp_path.iterdir())) == 2
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """A file system of 12 MiB."""
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=12m", "tmpfs", str(folder)], check=True)
+    yield folder
+    subprocess.run(["umount", str(folder)], check=True)
+
+
+@pytest.mark.root
+def test_a_disk_that_fills_up_during_a_checkpoint_fails_the_job_and_keeps_the_one_before(
+    shapes: TrainChannel, tiny: Any, small_disk: Path
+) -> None:
+    """aws/sagemaker-training-toolkit#204: the job was said to have succeeded."""
+    log = LogChannel(small_disk / "log")
+    hyperparameters = small_disk / "hyperparameters.json"
+    # One checkpoint is 7 MiB, so that the second finds no room.
+    hyperparameters.write_text(tiny(checkpoint_period=2).model_dump_json())
+    arguments = ["--data", str(shapes.root), "--log-dir", str(log.root), "--engine", "torch"]
+    arguments += ["--hyperparameters", str(hyperparameters)]
+    command = [sys.executable, "-m", "training.maskrcnn.train", *arguments]
+    failed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert failed.returncode == 1, failed.stderr
+    assert "step-00000002.pt is still there" in failed.stderr
+    assert "No space left on device" in failed.stderr
+    assert "Traceback" not in failed.stderr
+    assert sorted(path.name for path in log.checkpoints.iterdir()) == [
+        "step-00000002.pt",
+        "step-00000002.pt.sha256",
+    ]
+    assert read_checkpoint(log.checkpoints / "step-00000002.pt")["position"]["step"] == 2
+    # There may be no room for this message; the exit code is there in any case.
+    if log.outcome.exists():
+        assert json.loads(log.outcome.read_text())["status"] == "failed"
+
+
+def test_a_checkpoint_is_written_and_read_without_a_copy_of_it_in_memory(tmp_path: Path) -> None:
+    script = """
+import resource, sys, torch
+from pathlib import Path
+from training.maskrcnn.checkpoint import CheckpointFolder
+state = {"weight": torch.ones(64 * 2**20)}
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+CheckpointFolder(Path(sys.argv[1]), keep=1).save(state, step=1)
+print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 2**10)
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", script, str(tmp_path)],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    # The state itself has 256 MiB.
+    assert float(done.stdout) < 64
 
 
 class _Killer:

@@ -4,54 +4,16 @@ import json
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 import torch
-from pycocotools import mask as coco_mask
 
 from training.maskrcnn import evaluate
 from training.maskrcnn.data.coco import read_split
+from training.maskrcnn.detect import Detector
 from training.maskrcnn.engines.torch_engine import TorchEngine
-from training.maskrcnn.evaluate import to_coco, write_predictions
+from training.maskrcnn.evaluate import write_predictions
+from training.maskrcnn.found import Found
 from training.maskrcnn.model.maskrcnn import build_model
-
-
-def found(boxes: list[list[float]], probability: float = 1) -> dict[str, torch.Tensor]:
-    count = len(boxes)
-    return {
-        "boxes": torch.tensor(boxes, dtype=torch.float32).reshape(-1, 4),
-        "labels": torch.full((count,), 2),
-        "scores": torch.full((count,), 0.5),
-        "masks": torch.full((count, 1, 28, 28), probability),
-    }
-
-
-def test_detections_come_back_at_the_size_of_the_file(coco_set: Any) -> None:
-    (record, _) = read_split(coco_set.write([]), "train2017").records
-    (detection,) = to_coco(found([[20, 10, 40, 30]]), record, resized=(40, 80), category_ids=[3, 7])
-    assert detection["bbox"] == [10, 5, 10, 10]
-    assert (detection["image_id"], detection["category_id"]) == (1, 7)
-    rows, columns = np.nonzero(coco_mask.decode(detection["segmentation"]))
-    assert detection["segmentation"]["size"] == [20, 40]
-    # The mask reaches over its box by half a cell, as in torchvision.
-    corners = (columns.min(), rows.min(), columns.max() + 1, rows.max() + 1)
-    assert corners == pytest.approx((10, 5, 20, 15), abs=1)
-    json.dumps(detection)
-
-
-def test_more_masks_than_are_drawn_at_once_keep_their_order(coco_set: Any) -> None:
-    (record, _) = read_split(coco_set.write([]), "train2017").records
-    boxes = [[float(left), 2, float(left + 4), 12] for left in range(36)]
-    detections = to_coco(found(boxes), record, resized=(20, 40), category_ids=[3, 7])
-    assert [d["bbox"][0] for d in detections] == list(range(36))
-    drawn = [coco_mask.toBbox(d["segmentation"])[0] for d in detections]
-    assert drawn == pytest.approx(range(36), abs=1)
-    assert drawn == sorted(drawn)
-
-
-def test_no_detections_are_an_empty_list(coco_set: Any) -> None:
-    (record, _) = read_split(coco_set.write([]), "train2017").records
-    assert to_coco(found([]), record, resized=(20, 40), category_ids=[3, 7]) == []
 
 
 def test_broken_pictures_are_left_out_and_told(shapes: Any, tiny: Any, tmp_path: Path) -> None:
@@ -85,9 +47,119 @@ def test_predictions_hold_the_first_pictures_only(
 ) -> None:
     split = read_split(coco_set.write([], pictures=3), "train2017")
     monkeypatch.setattr(evaluate, "PREDICTED_PICTURES", 2)
-    detections = [{"image_id": number, "score": 0.5} for number in (1, 2, 3, 2)]
+    detections = Found.from_coco(
+        [
+            {"image_id": number, "category_id": 3, "score": 0.5, "bbox": [1, 2, 3, 4]}
+            for number in (1, 2, 3, 2)
+        ],
+        with_masks=False,
+    )
     path = tmp_path / "predictions.json"
     write_predictions(path, split, detections, step=8)
     document = json.loads(path.read_text())
     assert (document["split"], document["step"]) == ("train2017", 8)
     assert [d["image_id"] for d in document["detections"]] == [1, 2, 2]
+
+
+class OneRank(TorchEngine):
+    """One of several ranks, whose others are not there."""
+
+    def __init__(self, rank: int, size: int) -> None:
+        super().__init__()
+        self.rank, self.size = rank, size
+
+    def sum(self, tensor: torch.Tensor) -> torch.Tensor:
+        return tensor.clone()
+
+    def gather(self, value: Any) -> list[Any]:
+        return [value]
+
+    def broadcast(self, value: Any, *, root: int = 0) -> Any:
+        return value
+
+
+def detections_of(engine: TorchEngine, split: Any, hyperparameters: Any) -> list[dict[str, Any]]:
+    torch.manual_seed(0)
+    model = build_model(hyperparameters, categories=4, sum_over_ranks=lambda tensor: tensor)
+    result = evaluate.evaluate(
+        engine, model, split, hyperparameters, is_stop_requested=lambda: False
+    )
+    assert result is not None
+    return result.detections.to_coco()
+
+
+@pytest.mark.parametrize("size", [3, 7])
+def test_each_picture_is_on_one_rank_and_its_detections_do_not_depend_on_which(
+    shapes: Any, tiny: Any, size: int
+) -> None:
+    split = read_split(shapes, "val2017")
+    hyperparameters = tiny(score_threshold=0.0)
+    alone = detections_of(OneRank(0, 1), split, hyperparameters)
+    assert {d["image_id"] for d in alone} == {record.image_id for record in split.records}
+    shares = [detections_of(OneRank(rank, size), split, hyperparameters) for rank in range(size)]
+    assert [len({d["image_id"] for d in share}) for share in shares] == (
+        [2, 1, 1] if size == 3 else [1, 1, 1, 1, 0, 0, 0]
+    )
+    together = sorted((d for share in shares for d in share), key=lambda d: d["image_id"])
+    assert together == alone
+
+
+def test_more_loaders_change_nothing(shapes: Any, tiny: Any) -> None:
+    split = read_split(shapes, "train2017")
+    one, four = (
+        detections_of(OneRank(0, 1), split, tiny(score_threshold=0.0, num_workers=workers))
+        for workers in (0, 4)
+    )
+    assert one == four
+    assert len(one) == 10 * len(split.records)
+
+
+def test_a_request_to_stop_is_answered_within_a_few_pictures(
+    shapes: Any, tiny: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    split = read_split(shapes, "train2017")
+    model = build_model(tiny(), categories=4, sum_over_ranks=lambda tensor: tensor)
+    seen = []
+    look = Detector.look
+
+    def count(detector: Any, pixels: torch.Tensor) -> Any:
+        seen.append(pixels)
+        return look(detector, pixels)
+
+    monkeypatch.setattr(Detector, "look", count)
+    # Every picture seems to take longer than the ranks may go without asking.
+    monkeypatch.setattr("training.maskrcnn.stop_check.CHECK_PERIOD_S", 0.0)
+    result = evaluate.evaluate(
+        TorchEngine(), model, split, tiny(), is_stop_requested=lambda: len(seen) >= 3
+    )
+    assert result is None
+    assert len(seen) == 3
+    assert model.training
+
+
+def test_without_masks_boxes_alone_are_evaluated(shapes: Any, tiny: Any, tmp_path: Path) -> None:
+    split = read_split(shapes, "val2017")
+    hyperparameters = tiny(mode_mask=False, score_threshold=0.0)
+    model = build_model(hyperparameters, categories=4, sum_over_ranks=lambda tensor: tensor)
+    result = evaluate.evaluate(
+        TorchEngine(), model, split, hyperparameters, is_stop_requested=lambda: False
+    )
+    assert result is not None
+    assert {name.split("/")[0] for name in result.metrics} == {"mAP(bbox)", "mAR(bbox)"}
+    write_predictions(tmp_path / "p.json", split, result.detections, step=1)
+    (first, *_) = json.loads((tmp_path / "p.json").read_text())["detections"]
+    assert set(first) == {"image_id", "category_id", "bbox", "score"}
+
+
+@pytest.mark.parametrize("mode_mask", [True, False])
+def test_a_model_that_finds_nothing_has_zeros(shapes: Any, tiny: Any, mode_mask: bool) -> None:
+    split = read_split(shapes, "val2017")
+    hyperparameters = tiny(score_threshold=1.0, mode_mask=mode_mask)
+    model = build_model(hyperparameters, categories=4, sum_over_ranks=lambda tensor: tensor)
+    result = evaluate.evaluate(
+        TorchEngine(), model, split, hyperparameters, is_stop_requested=lambda: False
+    )
+    assert result is not None
+    assert result.metrics["mAP(bbox)/IoU=0.5:0.95"] == 0
+    assert set(result.metrics.values()) <= {0, -1}
+    assert len(result.detections) == 0

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -76,3 +77,53 @@ def test_sigterm_only_sets_a_flag() -> None:
         assert stop.is_requested
     finally:
         signal.signal(signal.SIGTERM, before)
+
+
+def test_a_time_limit_sets_the_flag_by_itself() -> None:
+    before = signal.getsignal(signal.SIGTERM)
+    try:
+        stop = StopRequest(max_run_s=0.2)
+        assert not stop.is_requested
+        time.sleep(0.5)
+        assert stop.is_requested
+        assert stop.is_final
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+WORKER = """
+import os, socket, sys, time
+from training.maskrcnn.guard import follow_rank
+connection = socket.create_connection(("127.0.0.1", int(sys.argv[1])))
+child = os.fork()
+if child == 0:
+    follow_rank()
+    print(os.getpid(), flush=True)
+    time.sleep(60)
+sys.stdin.read(1)
+connection.close()
+time.sleep(60)
+"""
+
+
+def test_a_worker_ends_with_its_rank_and_does_not_hold_its_connections() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        rank = subprocess.Popen(
+            [sys.executable, "-c", WORKER, str(server.getsockname()[1])],
+            cwd=ROOT,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        peer, _ = server.accept()
+        assert rank.stdout is not None
+        assert rank.stdin is not None
+        worker = psutil.Process(int(rank.stdout.readline()))
+        rank.stdin.close()
+        peer.settimeout(10)
+        assert peer.recv(1) == b"", "closed by the rank, and by nobody else"
+        assert worker.is_running()
+        rank.kill()
+        rank.wait()
+        psutil.wait_procs([worker], timeout=5)
+        assert not worker.is_running()

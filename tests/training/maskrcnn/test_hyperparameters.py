@@ -49,6 +49,21 @@ def test_batch_norm_none_may_be_yaml_null() -> None:
     assert read(batch_norm=None).batch_norm == "None"
 
 
+def test_modes_that_differ_have_defaults_that_differ() -> None:
+    values = read(mode_fpn="False").model_dump()
+    assert {
+        name: value for name, value in values.items() if value != read().model_dump()[name]
+    } == {
+        "mode_fpn": False,
+        "rpn_pre_nms_train": 12000,
+        "rpn_pre_nms_test": 6000,
+        "exact_geometry": True,
+    }
+    assert read(mode_fpn=False, rpn_pre_nms_train=5).rpn_pre_nms_train == 5
+    assert read(mode_fpn=False, anchor_sizes=64).anchor_sizes == (64,)
+    assert read(mode_mask=False, mask_head_layers=2).mask_head_layers == 2
+
+
 def test_without_a_schedule_training_takes_the_24_epochs_of_the_reference() -> None:
     assert read().lr_epoch_schedule == ((16, 0.1), (20, 0.01), (24, None))
     assert read(lr_schedule=[10, 20]).lr_epoch_schedule is None
@@ -67,8 +82,9 @@ def test_epoch_schedule_reads_back_from_its_own_text(epochs: list[int], value: f
 @pytest.mark.parametrize(
     ("values", "message"),
     [
-        ({"mode_fpn": False}, "mode_fpn: False: only True is allowed"),
-        ({"mode_mask": "False"}, "mode_mask: 'False': only True is allowed"),
+        ({"mode_fpn": 0}, "mode_fpn: 0: input should be a valid boolean"),
+        ({"mode_mask": "no"}, "mode_mask: 'no': input should be a valid boolean"),
+        ({"mode_fpn": "False", "resnet_arch": "mobilenet"}, "mobilenet keep mode_fpn True, or"),
         ({"batch_norm": "BN"}, "batch_norm: 'BN': input should be 'FreezeBN', 'SyncBN', 'GN' or"),
         ({"batch_size_per_gpu": True}, "batch_size_per_gpu: True: input should be a valid integer"),
         ({"batch_size_per_gpu": 0}, "greater than or equal to 1"),
@@ -81,8 +97,15 @@ def test_epoch_schedule_reads_back_from_its_own_text(epochs: list[int], value: f
         ({"bach_norm": "GN"}, "bach_norm: unknown key; did you mean batch_norm?"),
         ({"data_train": "../etc"}, "data_train.0: '../etc': string should match pattern"),
         ({"image_short_sides": [1400]}, "image_max_side 1333 is less than the largest of"),
+        (
+            {"image_short_sides": [800, 640], "short_side_sampling": "range"},
+            "image_short_sides [800, 640]: with short_side_sampling range give the smallest and",
+        ),
+        ({"short_side_sampling": "range"}, "image_short_sides [800]: with short_side_sampling"),
+        ({"repeat_threshold": 0}, "repeat_threshold: 0: input should be greater than 0"),
         ({"batch_norm": "GN"}, "with batch_norm GN give None or a file"),
-        ({"anchor_sizes": [8, 16]}, "at least 5 items"),
+        ({"anchor_sizes": [8, 16]}, "anchor_sizes [8, 16]: give 5, one for each level of the pyra"),
+        ({"anchor_sizes": [], "mode_fpn": False}, "at least 1 item"),
         ({"fpn_channels": 20}, "multiple of 8"),
     ],
 )

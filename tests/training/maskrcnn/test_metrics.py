@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from training.layout import LogChannel
-from training.maskrcnn.metrics import FileRecorder, NullRecorder
+from training.maskrcnn.metrics import FileRecorder, LineRecorder, NullRecorder
 
 VALUES = {"maskrcnn_loss/accuracy": 0.75, "mAP(bbox)/IoU=0.5:0.95": 1e-9, "total_loss": 12345.678}
 
@@ -61,3 +61,14 @@ def test_other_ranks_are_silent(tmp_path: Path, capsys: pytest.CaptureFixture[An
     recorder.say("hello")
     recorder.close()
     assert capsys.readouterr() == ("", "")
+
+
+def test_other_ranks_show_their_progress_where_asked_but_no_metrics(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    recorder = LineRecorder()
+    recorder.say("step 1/2")
+    recorder.record("train", VALUES, step=1, epoch=1)
+    recorder.close()
+    printed = capsys.readouterr()
+    assert (printed.out, printed.err) == ("", "step 1/2\n")

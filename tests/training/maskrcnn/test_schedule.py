@@ -54,3 +54,9 @@ def test_warm_up_grows_linearly(step: int, share: float) -> None:
 
 def test_a_last_step_covers_pictures_that_do_not_fill_a_batch() -> None:
     assert schedule(images_per_epoch=17, lr_epoch_schedule=[(1, None)]).total_steps == 3
+
+
+def test_a_step_of_several_batches_counts_all_their_pictures() -> None:
+    several = schedule(accumulation_steps=3, warmup_steps=5)
+    assert several.global_batch_size == 2 * 4 * 3
+    assert several == schedule(batch_size_per_gpu=12, warmup_steps=5)

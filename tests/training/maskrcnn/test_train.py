@@ -21,7 +21,7 @@ ROOT = Path(__file__).parents[3]
 
 @pytest.fixture(autouse=True)
 def no_signal_handler(monkeypatch: pytest.MonkeyPatch, stop: Any) -> None:
-    monkeypatch.setattr(train, "StopRequest", lambda: stop)
+    monkeypatch.setattr(train, "StopRequest", lambda **_given: stop)
 
 
 def invoke(data: TrainChannel, log: Path, values: Any, **options: str) -> Any:
@@ -66,7 +66,7 @@ def test_a_run_that_is_asked_to_stop_ends_with_75(
     [
         ("{oops", {}, "not JSON"),
         ("[]", {}, "expected a map"),
-        ({"optimizer": "lamb"}, {}, "optimizer: 'lamb': input should be 'sgd' or 'adamw'"),
+        ({"optimizer": "lamb"}, {}, "optimizer: 'lamb': input should be 'sgd', 'adamw' or 'lars'"),
         ({}, {"engine": "mpi"}, "--engine mpi: choose one of horovod, torch"),
         ({"precision": "fp16"}, {}, "needs a GPU; on a CPU choose bf16 or fp32"),
     ],
@@ -115,5 +115,12 @@ def test_help_comes_at_once_without_torch() -> None:
         [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stderr
-    for option in ("--data", "--log-dir", "--hyperparameters", "--engine", "--resume"):
+    for option in (
+        "--data",
+        "--log-dir",
+        "--hyperparameters",
+        "--engine",
+        "--resume",
+        "--max-run-s",
+    ):
         assert option in done.stdout

@@ -12,9 +12,11 @@ import torch
 
 from training.errors import JobFailed
 from training.layout import LogChannel, TrainChannel
+from training.maskrcnn import trainer
 from training.maskrcnn.data.batch import Batch
 from training.maskrcnn.model.losses import NAMES
 from training.maskrcnn.step import Stepper
+from training.maskrcnn.validation import Validation
 
 TrainHere = Callable[..., Any]
 
@@ -40,6 +42,7 @@ def test_a_run_leaves_everything_that_the_layout_promises(one_rank: Any) -> None
         "checkpoints",
         "events",
         "metrics.jsonl",
+        "model-best.pt",
         "model.pt",
         "predictions.json",
     ]
@@ -110,6 +113,40 @@ def test_a_request_to_stop_during_evaluation_is_obeyed_and_evaluation_made_up_fo
     stop.is_requested = False
     resumed = train(hyperparameters, stop)
     assert [line["kind"] for line in resumed.lines()] == ["train", "evaluation"]
+
+
+def test_training_draws_nothing_from_torch_s_own_generator(
+    tiny: Any, train: TrainHere, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No generator's state is in a checkpoint: nothing may depend on one."""
+    before: list[torch.Tensor] = []
+    take = Stepper.take
+
+    def watched(self: Stepper, *given: Any, **named: Any) -> Any:
+        before.append(torch.get_rng_state())
+        return take(self, *given, **named)
+
+    monkeypatch.setattr(Stepper, "take", watched)
+    train(tiny(images_per_epoch=12))
+    assert len(before) == 3
+    assert all(torch.equal(state, before[0]) for state in [*before, torch.get_rng_state()])
+
+
+def test_the_best_model_stays_when_a_later_one_is_worse(
+    tiny: Any, train: TrainHere, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scores = iter([0.2, 0.3, 0.1])
+    saved: list[Any] = []
+    run_validation = Validation.run
+
+    def scored(self: Validation, *given: Any, **named: Any) -> float | None:
+        assert run_validation(self, *given, **named) is not None
+        return next(scores)
+
+    monkeypatch.setattr(Validation, "run", scored)
+    monkeypatch.setattr(trainer, "save_model", lambda path, _: saved.append(path.name))
+    train(tiny(images_per_epoch=4, lr_epoch_schedule=[[3, None]]))
+    assert saved == ["model-best.pt", "model-best.pt", "model.pt"]
 
 
 def test_a_loss_that_is_not_finite_stops_before_the_step_and_names_the_pictures(

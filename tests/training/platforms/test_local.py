@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import socket
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -18,6 +19,7 @@ from training.outputs import Outputs
 from training.platforms import local
 from training.platforms.api import Launch, Machine, Plan
 from training.platforms.local import LocalRequest
+from training.platforms.local_elastic import host_names
 
 STORAGE = {
     "BucketName": "bucket-1",
@@ -93,6 +95,73 @@ def test_the_controller_and_the_interface_are_those_of_the_spec(tmp_path: Path) 
     assert "--mpi" in argv
     assert "--gloo" not in argv
     assert argv[argv.index("--network-interfaces") + 1] == "eth0"
+
+
+def test_an_elastic_job_gives_each_process_a_host_of_its_own(tmp_path: Path) -> None:
+    planned = request(
+        plan(
+            launch_on(tmp_path),
+            **{"instances.processes_per_instance": 3, "local.elastic.min_processes": 2},
+        )
+    )
+    assert planned.argv[:13] == (
+        *("/venv/bin/horovodrun", "-np", "3", "--min-np", "2", "--max-np", "3"),
+        *("--blacklist-cooldown-range", "5", "60"),
+        *("-H", "localhost:1,127.0.0.1:1,127.0.0.01:1", "--gloo"),
+    )
+    assert (planned.world_size, planned.max_world_size) == (3, 3)
+    assert planned.process_argv[1:3] == ("-m", "training.maskrcnn.train")
+
+
+def test_hosts_come_from_a_program_where_one_is_named_and_no_shell_reads_its_name(
+    tmp_path: Path,
+) -> None:
+    planned = request(
+        plan(
+            launch_on(tmp_path),
+            **{"local.elastic.host_discovery": "/x/my hosts;", "local.elastic.max_processes": 8},
+        )
+    )
+    assert "-H" not in planned.argv
+    at = planned.argv.index("--host-discovery-script")
+    assert planned.argv[at + 1] == "'/x/my hosts;'"
+    assert planned.max_world_size == 8
+
+
+@pytest.mark.parametrize(
+    ("options", "gpus", "message"),
+    [
+        ({"min_processes": 3}, 0, "from min_processes 3 to max_processes 2 is not possible for a"),
+        ({"max_processes": 1}, 0, "from min_processes 1 to max_processes 1 is not possible for a"),
+        ({"min_processes": 1}, 2, "local.elastic.host_discovery: None: on a machine with GPUs"),
+    ],
+)
+def test_an_elastic_job_that_cannot_be_is_refused(
+    tmp_path: Path, options: dict[str, int], gpus: int, message: str
+) -> None:
+    launch = launch_on(tmp_path)
+    launch = replace(launch, machine=replace(launch.machine, gpus=gpus))
+    overrides = {f"local.elastic.{name}": value for name, value in options.items()}
+    with pytest.raises(UsageError, match=message):
+        plan(launch, **{"instances.processes_per_instance": 2, **overrides})
+
+
+@pytest.mark.parametrize(
+    ("overrides", "message"),
+    [
+        ({"local.controller": "mpi", "local.elastic.min_processes": 1}, "elastic jobs need gloo"),
+        ({"local.elastic.host_discovery": "hosts.sh"}, "give the whole path, from /"),
+    ],
+)
+def test_elastic_options_are_checked_with_the_spec(overrides: dict[str, Any], message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        read_job(None, overrides)
+
+
+def test_the_names_of_this_machine_are_different_and_all_lead_here() -> None:
+    names = host_names(6)
+    assert len(set(names)) == 6
+    assert {socket.gethostbyname(name) for name in names} == {"127.0.0.1"}
 
 
 @pytest.mark.parametrize(

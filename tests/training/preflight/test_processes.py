@@ -38,5 +38,21 @@ def test_mpi_without_mpirun_is_found_and_gloo_does_not_need_it(
     assert codes(controller="gloo") == []
 
 
+def test_a_host_discovery_that_cannot_be_executed_is_found(tmp_path: Path) -> None:
+    script = tmp_path / "hosts"
+    for present in (False, True):
+        if present:
+            script.write_text("#!/bin/sh\necho localhost:1\n")
+        (finding,) = find(
+            horovodrun=HERE, controller="gloo", network_interface="lo", host_discovery=script
+        )
+        assert finding.code == "host-discovery-missing"
+        assert f"local.elastic.host_discovery: '{script}'" in finding.message
+    script.chmod(0o755)
+    assert not list(
+        find(horovodrun=HERE, controller="gloo", network_interface="lo", host_discovery=script)
+    )
+
+
 def test_a_missing_horovodrun_is_found() -> None:
     assert codes(horovodrun=Path("/nowhere/horovodrun")) == ["horovod-missing"]

@@ -8,7 +8,8 @@ import pytest
 from PIL import Image
 
 from training.report.dataset import Picture, Region
-from training.report.draw import BOX, LEAST, BadPicture, colour_of, draw_picture
+from training.report.draw import BOX, LEAST, BadPicture, draw_picture
+from training.report.overlay import colour_of
 
 SQUARE = [[100, 100, 200, 100, 200, 200, 100, 200]]
 

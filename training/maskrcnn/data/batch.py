@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Self
 
 import torch
 from torch import Tensor
+
+from training.maskrcnn.data.mask_crops import MaskCrops
 
 STRIDE = 32
 """Padded sizes are multiples of it: the largest stride of the backbone."""
@@ -20,20 +23,21 @@ class Target:
     """(N, 4) float32, xyxy."""
     labels: Tensor
     """(N,) int64, from 1."""
-    masks: Tensor
-    """(N, H, W) uint8, 0 or 1, of the picture without padding."""
+    masks: MaskCrops
+    """N; without mode_mask all are empty."""
     crowds: Tensor
     """(K, 4) float32, xyxy: regions that are not trained on."""
     seed: int
     """Of this picture's random choices in this pass over the data."""
 
-    def to(self, device: torch.device) -> Self:
+    def mapped(self, change: Callable[[Tensor], Tensor]) -> Self:
+        """Return the target with each tensor changed."""
         return replace(
             self,
-            boxes=self.boxes.to(device, non_blocking=True),
-            labels=self.labels.to(device, non_blocking=True),
-            masks=self.masks.to(device, non_blocking=True),
-            crowds=self.crowds.to(device, non_blocking=True),
+            boxes=change(self.boxes),
+            labels=change(self.labels),
+            masks=self.masks.mapped(change),
+            crowds=change(self.crowds),
         )
 
 
@@ -65,18 +69,30 @@ class Batch:
     """Each picture's id and file, for messages."""
     broken: tuple[str, ...]
 
-    def to(self, device: torch.device) -> Self:
+    def mapped(self, change: Callable[[Tensor], Tensor]) -> Self:
+        """Return the batch with each tensor changed."""
         return replace(
             self,
-            pixels=self.pixels.to(device, non_blocking=True),
-            targets=tuple(target.to(device) for target in self.targets),
+            pixels=change(self.pixels),
+            targets=tuple(target.mapped(change) for target in self.targets),
         )
 
+    def to(self, device: torch.device) -> Self:
+        return self.mapped(lambda tensor: tensor.to(device, non_blocking=True))
 
-def collate(pictures: list[Picture]) -> Batch:
-    """Put pictures of different sizes into one batch, padded at the right and the bottom."""
+    def pin_memory(self) -> Self:
+        """Return the batch in memory from which it is copied while the GPU computes."""
+        return self.mapped(Tensor.pin_memory)
+
+
+def collate(pictures: list[Picture], *, multiple: int = STRIDE) -> Batch:
+    """Put pictures of different sizes into one batch, padded at the right and the bottom.
+
+    Args:
+        multiple: Of which the batch's height and width are, in pixels.
+    """
     sizes = tuple((picture.pixels.shape[1], picture.pixels.shape[2]) for picture in pictures)
-    height, width = (-(-max(sides) // STRIDE) * STRIDE for sides in zip(*sizes, strict=True))
+    height, width = (-(-max(sides) // multiple) * multiple for sides in zip(*sizes, strict=True))
     pixels = torch.zeros((len(pictures), 3, height, width), dtype=torch.uint8)
     for index, (picture, size) in enumerate(zip(pictures, sizes, strict=True)):
         pixels[index, :, : size[0], : size[1]] = picture.pixels

@@ -9,6 +9,7 @@ from training.errors import JobFailed
 from training.layout import TrainChannel
 from training.maskrcnn.data.coco import Split, read_split
 from training.maskrcnn.data.records import Records
+from training.maskrcnn.data.repeats import repeat_factors
 from training.maskrcnn.hyperparameters import Hyperparameters
 
 SHOWN_PROBLEMS = 5
@@ -48,8 +49,19 @@ def read_collection(channel: TrainChannel, hyperparameters: Hyperparameters) -> 
             f"{channel.root}: no picture to train on in {', '.join(hyperparameters.data_train)}: "
             f"{len(everything)} pictures, none of them with a usable object"
         )
+    if hyperparameters.repeat_threshold is not None:
+        notes.append(_describe_repeats(train, hyperparameters.repeat_threshold))
     val = tuple(splits[name] for name in hyperparameters.data_val)
     return Collection(train, val, train_splits[0].categories, tuple(notes))
+
+
+def _describe_repeats(records: Records, threshold: float) -> str:
+    factors = repeat_factors(records, threshold)
+    return (
+        f"repeat_threshold {threshold:g}: {int((factors > 1).sum())} pictures of rare categories "
+        f"come more than once, so that a pass over the data has {int(factors.sum())} pictures "
+        f"instead of {len(records)}"
+    )
 
 
 def _check_categories(split: Split, first: Split) -> None:

@@ -12,6 +12,7 @@ from torch.utils.data import Dataset
 from training.errors import JobFailed
 from training.maskrcnn.data import masks
 from training.maskrcnn.data.batch import Picture, Target
+from training.maskrcnn.data.mask_crops import MaskCrops
 from training.maskrcnn.data.pictures import BrokenPicture, load, resized_size
 from training.maskrcnn.data.record import Record
 from training.maskrcnn.data.sampler import Draw
@@ -36,7 +37,7 @@ class TrainingPictures(Dataset[Picture]):
         for offset in range(self._hyperparameters.max_broken_pictures + 1):
             index = (draw.record + offset) % len(self._records)
             try:
-                return self._load(index, draw.data_pass, tuple(broken))
+                return self._load(draw._replace(record=index), tuple(broken))
             except BrokenPicture as error:
                 broken.append(str(error))
         raise JobFailed(
@@ -44,23 +45,38 @@ class TrainingPictures(Dataset[Picture]):
             f"in a row cannot be used: {broken[0]}"
         )
 
-    def _load(self, index: int, data_pass: int, broken: tuple[str, ...]) -> Picture:
-        record = self._records[index]
-        random = np.random.default_rng([self._hyperparameters.seed, data_pass, index])
+    def _load(self, draw: Draw, broken: tuple[str, ...]) -> Picture:
+        record = self._records[draw.record]
+        random = np.random.default_rng(
+            [self._hyperparameters.seed, draw.data_pass, draw.record, draw.copy]
+        )
         size = resized_size(
             (record.height, record.width),
-            short_side=int(random.choice(self._hyperparameters.image_short_sides)),
+            short_side=self._draw_short_side(random),
             max_side=self._hyperparameters.image_max_side,
         )
         is_mirrored = bool(random.random() < self._hyperparameters.flip_probability)
         return Picture(
             pixels=load(record, size, is_mirrored=is_mirrored),
-            target=_make_target(record, size, is_mirrored, seed=int(random.integers(2**62))),
+            target=_make_target(
+                record,
+                size,
+                is_mirrored,
+                has_masks=self._hyperparameters.mode_mask,
+                seed=int(random.integers(2**62)),
+            ),
             image_id=record.image_id,
             file=str(record.file),
             original_size=(record.height, record.width),
             broken=broken,
         )
+
+    def _draw_short_side(self, random: np.random.Generator) -> int:
+        sides = self._hyperparameters.image_short_sides
+        if self._hyperparameters.short_side_sampling == "range":
+            smallest, largest = sides
+            return int(random.integers(smallest, largest, endpoint=True))
+        return int(random.choice(sides))
 
 
 class EvaluationPictures:
@@ -87,7 +103,9 @@ class EvaluationPictures:
         return record, load(record, size)
 
 
-def _make_target(record: Record, size: tuple[int, int], is_mirrored: bool, *, seed: int) -> Target:
+def _make_target(
+    record: Record, size: tuple[int, int], is_mirrored: bool, *, has_masks: bool, seed: int
+) -> Target:
     height, width = size
     boxes = record.boxes * np.array(
         [width / record.width, height / record.height] * 2, dtype=np.float32
@@ -95,14 +113,16 @@ def _make_target(record: Record, size: tuple[int, int], is_mirrored: bool, *, se
     if is_mirrored:
         boxes[:, [0, 2]] = width - boxes[:, [2, 0]]
     is_object = ~record.is_crowd
-    outlines = [outline for outline, keep in zip(record.outlines(), is_object, strict=True) if keep]
-    drawn = masks.draw(outlines, (record.height, record.width), size)
-    if is_mirrored:
-        drawn = np.ascontiguousarray(drawn[:, :, ::-1])
+    drawn = MaskCrops.none(int(is_object.sum()))
+    if has_masks:
+        pairs = zip(record.outlines(), is_object, strict=True)
+        outlines = [outline for outline, keep in pairs if keep]
+        original = (record.height, record.width)
+        drawn = masks.draw(outlines, original, size, is_mirrored=is_mirrored)
     return Target(
         boxes=torch.from_numpy(boxes[is_object]),
         labels=torch.from_numpy(record.labels[is_object]),
-        masks=torch.from_numpy(drawn),
+        masks=drawn,
         crowds=torch.from_numpy(boxes[record.is_crowd]),
         seed=seed,
     )

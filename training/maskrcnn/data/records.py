@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Self, overload
 
@@ -61,9 +61,8 @@ class Records(Sequence[Record]):
     def with_objects(self) -> Self:
         """Return those that have an annotation that is no crowd."""
         keep = np.zeros(len(self), np.bool_)
-        for number, source in enumerate(self._sources):
-            ours = self._source_of == number
-            keep[ours] = source.table.object_counts()[self._row_of[ours]] > 0
+        for ours, table, rows in self._by_source():
+            keep[ours] = table.object_counts()[rows] > 0
         return type(self)(self._sources, self._source_of[keep], self._row_of[keep])
 
     def groups(self) -> NDArray[np.int64]:
@@ -76,6 +75,32 @@ class Records(Sequence[Record]):
             groups[ours] = begin + source.store.groups(ids)
             begin = int(groups.max(initial=-1)) + 1
         return groups
+
+    def aspects(self) -> NDArray[np.float64]:
+        """Return width over height of each picture: (N,)."""
+        aspects = np.empty(len(self))
+        for ours, table, rows in self._by_source():
+            aspects[ours] = table.widths[rows] / table.heights[rows]
+        return aspects
+
+    def object_labels(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return place of the picture and label of every annotation that is no crowd: (M,) each."""
+        pictures, labels = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
+        for ours, table, rows in self._by_source():
+            counts = table.starts[rows + 1] - table.starts[rows]
+            before = np.cumsum(counts) - counts
+            found = np.arange(counts.sum()) + np.repeat(table.starts[rows] - before, counts)
+            found_pictures = np.repeat(np.flatnonzero(ours), counts)
+            is_object = ~table.is_crowd[found]
+            pictures.append(found_pictures[is_object])
+            labels.append(table.labels[found[is_object]])
+        return np.concatenate(pictures), np.concatenate(labels)
+
+    def _by_source(self) -> Iterator[tuple[NDArray[np.bool_], Table, NDArray[np.int32]]]:
+        """Give which records come from each source, its table, and their rows in it."""
+        for number, source in enumerate(self._sources):
+            ours = self._source_of == number
+            yield ours, source.table, self._row_of[ours]
 
     def __len__(self) -> int:
         return len(self._row_of)

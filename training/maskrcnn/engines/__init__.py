@@ -7,6 +7,7 @@ from typing import get_args
 
 from training.errors import UsageError
 from training.maskrcnn.engines.engine import Engine, EngineName
+from training.maskrcnn.hyperparameters import Hyperparameters
 
 MODULES = {name: f"training.maskrcnn.engines.{name}_engine" for name in get_args(EngineName)}
 
@@ -17,11 +18,15 @@ _COMES_FROM = {
 }
 
 
-def start_engine(name: str) -> Engine:
+def start_engine(name: str, hyperparameters: Hyperparameters | None = None) -> Engine:
     """Join the other ranks.
 
+    Args:
+        hyperparameters: Those of the engine itself; None leaves all as the engine has it.
+
     Raises:
-        UsageError: There is no such engine, or its library is not installed.
+        UsageError: There is no such engine, its library is not installed, or it cannot do what a
+            hyperparameter asks for.
     """
     if name not in MODULES:
         raise UsageError(f"--engine {name}: choose one of {', '.join(MODULES)}")
@@ -32,5 +37,5 @@ def start_engine(name: str) -> Engine:
             f"--engine {name}: cannot be imported ({error}). {_COMES_FROM[name]}; --engine torch "
             "needs nothing but torch"
         ) from error
-    engine: Engine = module.start()
+    engine: Engine = module.start(hyperparameters)
     return engine

@@ -12,7 +12,8 @@ import smdistributed.dataparallel.torch.torch_smddp  # type: ignore[import-not-f
 
 from training.maskrcnn.engines.engine import Engine
 from training.maskrcnn.engines.torch_engine import TorchEngine
+from training.maskrcnn.hyperparameters import Hyperparameters
 
 
-def start() -> Engine:
+def start(hyperparameters: Hyperparameters | None = None) -> Engine:  # noqa: ARG001
     return TorchEngine("smddp", backend="smddp")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from datetime import timedelta
 from typing import Any, TypeVar, cast
 
@@ -20,14 +20,23 @@ from torch.nn.parallel import DistributedDataParallel
 from torch.optim import Optimizer
 
 from training.maskrcnn.engines.engine import (
+    Compression,
     Engine,
     EngineName,
     from_bytes,
     local_device,
+    parts_of,
     to_bytes,
 )
+from training.maskrcnn.hyperparameters import Hyperparameters
 
 T = TypeVar("T")
+
+SENT_TYPES: dict[Compression, torch.dtype | None] = {
+    "none": None,
+    "fp16": torch.float16,
+    "bf16": torch.bfloat16,
+}
 
 TIMEOUT = timedelta(minutes=30)
 """Of one communication: the other ranks wait so long while rank 0 computes mAP."""
@@ -53,14 +62,32 @@ class TorchEngine:
             by_device = "nccl" if self.device.type == "cuda" else "gloo"
             dist.init_process_group(backend or by_device, timeout=TIMEOUT)
 
-    def wrap(self, model: nn.Module, optimizer: Optimizer) -> tuple[nn.Module, Optimizer]:
+    def wrap(
+        self,
+        model: nn.Module,
+        optimizer: Optimizer,
+        *,
+        passes: int = 1,  # noqa: ARG002 (`local_gradients` tells which pass it is)
+        compression: Compression = "none",
+    ) -> tuple[nn.Module, Optimizer]:
         if self.size == 1:
             return model, optimizer
-        # Buffers: evaluation shares rank 0's statistics, training needs no others'.
-        parallel = DistributedDataParallel(model, forward_sync_buffers=False)
+        parallel = DistributedDataParallel(
+            model,
+            # Evaluation shares rank 0's statistics, training needs no others'.
+            forward_sync_buffers=False,
+            # Gradients live where they are added up, and are not copied there and back.
+            gradient_as_bucket_view=True,
+        )
+        sent_type = SENT_TYPES[compression]
         # A lambda: DistributedDataParallel refuses a hook whose annotations are text.
-        parallel.register_comm_hook(None, lambda _, bucket: _sum_bucket(bucket))
+        parallel.register_comm_hook(None, lambda _, bucket: _sum_bucket(bucket, sent_type))
         return parallel, optimizer
+
+    def local_gradients(self, model: nn.Module) -> AbstractContextManager[None]:
+        if isinstance(model, DistributedDataParallel):
+            return cast(AbstractContextManager[None], model.no_sync())
+        return nullcontext()
 
     @contextmanager
     def summed_gradients(self, optimizer: Optimizer) -> Iterator[None]:  # noqa: ARG002
@@ -76,22 +103,43 @@ class TorchEngine:
     def gather(self, value: T) -> list[T]:
         if self.size == 1:
             return [value]
-        values: list[T | None] | None = [None] * self.size if self.rank == 0 else None
-        dist.gather_object(value, values)
-        return cast(list[T], values or [])
+        data = to_bytes(value) if self.rank != 0 else torch.empty(0, dtype=torch.uint8)
+        lengths = torch.zeros(self.size, dtype=torch.int64, device=self.device)
+        lengths[self.rank] = data.numel()
+        dist.all_reduce(lengths)
+        if self.rank != 0:
+            for part in parts_of(data.numel()):
+                dist.send(data[part].to(self.device), dst=0)
+            return []
+        return [
+            value,
+            *(
+                cast(T, from_bytes(self._receive(sender, length)))
+                for sender, length in enumerate(lengths.tolist()[1:], start=1)
+            ),
+        ]
 
-    def broadcast(self, value: T) -> T:
+    def _receive(self, sender: int, length: int) -> Tensor:
+        """Return (length,) uint8, in the host's memory."""
+        data = torch.empty(length, dtype=torch.uint8)
+        for part in parts_of(length):
+            received = data[part].to(self.device)
+            dist.recv(received, src=sender)
+            data[part] = received
+        return data
+
+    def broadcast(self, value: T, *, root: int = 0) -> T:
         if self.size == 1:
             return value
-        data = to_bytes(value) if self.rank == 0 else torch.empty(0, dtype=torch.uint8)
+        data = to_bytes(value) if self.rank == root else torch.empty(0, dtype=torch.uint8)
         length = torch.tensor([data.numel()], device=self.device)
-        dist.broadcast(length, src=0)
+        dist.broadcast(length, src=root)
         data = (
             data.to(self.device)
-            if self.rank == 0
+            if self.rank == root
             else data.new_empty(int(length), device=self.device)
         )
-        dist.broadcast(data, src=0)
+        dist.broadcast(data, src=root)
         return cast(T, from_bytes(data))
 
     def barrier(self) -> None:
@@ -103,14 +151,15 @@ class TorchEngine:
             dist.destroy_process_group()
 
 
-def _sum_bucket(bucket: Any) -> Future[Tensor]:
+def _sum_bucket(bucket: Any, sent_type: torch.dtype | None) -> Future[Tensor]:
     """Add up gradients over ranks: losses are divided by counts of all ranks already, where
     DistributedDataParallel's own mean would divide once more."""
-    work = dist.all_reduce(bucket.buffer(), async_op=True)
+    gradients: Tensor = bucket.buffer()
+    work = dist.all_reduce(gradients.to(sent_type or gradients.dtype), async_op=True)
     assert work is not None
     future: Future[list[Tensor]] = work.get_future()
-    return cast(Future[Tensor], future.then(lambda done: done.value()[0]))
+    return cast(Future[Tensor], future.then(lambda done: gradients.copy_(done.value()[0])))
 
 
-def start() -> Engine:
+def start(hyperparameters: Hyperparameters | None = None) -> Engine:  # noqa: ARG001
     return TorchEngine()

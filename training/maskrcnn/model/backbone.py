@@ -10,6 +10,7 @@ from torchvision.models import mobilenet_v3_small, resnet18, resnet50, resnet101
 from torchvision.models.detection.backbone_utils import BackboneWithFPN
 
 from training.maskrcnn.hyperparameters import Hyperparameters
+from training.maskrcnn.model.frozen_norm import fold_frozen_norms
 from training.maskrcnn.model.norm import SumOverRanks, choose_norm, thin_group_norm
 
 RESNETS = {"resnet18": resnet18, "resnet50": resnet50, "resnet101": resnet101}
@@ -29,12 +30,11 @@ class Body:
 def build_backbone(
     hyperparameters: Hyperparameters, sum_over_ranks: SumOverRanks
 ) -> BackboneWithFPN:
-    """Build the backbone with random weights, the stages that are not trained frozen.
+    """Build the backbone with its pyramid, with random weights; stages not trained are frozen.
 
     Its features are `0` to `3` and `pool`: strides 4, 8, 16, 32 and 64.
     """
-    body = _build_body(hyperparameters, sum_over_ranks)
-    _freeze(body, keep=trainable_stages(hyperparameters))
+    body = build_body(hyperparameters, sum_over_ranks)
     return BackboneWithFPN(
         body.network,
         return_layers={stage[-1]: str(level) for level, stage in enumerate(body.stages[1:])},
@@ -51,7 +51,15 @@ def trainable_stages(hyperparameters: Hyperparameters) -> int:
     return 5 if hyperparameters.backbone_weights is None else 3
 
 
-def _build_body(hyperparameters: Hyperparameters, sum_over_ranks: SumOverRanks) -> Body:
+def build_body(hyperparameters: Hyperparameters, sum_over_ranks: SumOverRanks) -> Body:
+    """Build the network with random weights, the stages that are not trained frozen."""
+    body = _build_whole_body(hyperparameters, sum_over_ranks)
+    fold_frozen_norms(body.network)
+    _freeze(body, keep=trainable_stages(hyperparameters))
+    return body
+
+
+def _build_whole_body(hyperparameters: Hyperparameters, sum_over_ranks: SumOverRanks) -> Body:
     if hyperparameters.resnet_arch == "mobilenet":
         norm = choose_norm(
             hyperparameters.batch_norm, sum_over_ranks, eps=1e-3, group_norm=thin_group_norm

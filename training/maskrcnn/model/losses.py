@@ -52,26 +52,38 @@ NAMES = (
 """All ratios of a step: the losses, and metrics for people. `num_fg_label` is foreground proposals
 a picture, `false_negative` the share of foreground taken for background."""
 
+MASK_BRANCH = "maskrcnn_loss/"
+"""Begins the names of what only a model with masks has."""
 
-def proposal_losses(
-    logits: Tensor, deltas: Tensor, delta_targets: Tensor, foreground: Tensor, background: Tensor
-) -> dict[str, Ratio]:
+
+def loss_names(mode_mask: bool) -> tuple[str, ...]:
+    """Return the losses of a model with or without masks, in the order of `LOSSES`."""
+    return _names_of(LOSSES, mode_mask)
+
+
+def ratio_names(mode_mask: bool) -> tuple[str, ...]:
+    """Return all ratios of a model with or without masks, in the order of `NAMES`."""
+    return _names_of(NAMES, mode_mask)
+
+
+def _names_of(names: tuple[str, ...], mode_mask: bool) -> tuple[str, ...]:
+    return tuple(name for name in names if mode_mask or not name.startswith(MASK_BRANCH))
+
+
+def proposal_losses(logits: Tensor, deltas: Tensor, delta_targets: Tensor) -> dict[str, Ratio]:
     """Return the losses of the proposal network.
 
     Args:
-        logits: (A,) of all anchors of all pictures.
-        deltas, delta_targets: (A, 4).
-        foreground, background: Indices of the sampled anchors.
+        logits: (S,) of the sampled anchors of all pictures, the foreground first.
+        deltas, delta_targets: (F, 4) of the foreground.
     """
-    sampled = torch.cat([foreground, background])
-    is_object = torch.zeros_like(sampled, dtype=logits.dtype)
-    is_object[: foreground.numel()] = 1
-    count = float(sampled.numel())
-    label_loss = F.binary_cross_entropy_with_logits(logits[sampled], is_object, reduction="sum")
-    box_loss = _smooth_l1(deltas[foreground], delta_targets[foreground])
+    is_object = torch.zeros_like(logits)
+    is_object[: len(delta_targets)] = 1
+    count = float(logits.numel())
+    label_loss = F.binary_cross_entropy_with_logits(logits, is_object, reduction="sum")
     return {
         "rpn_losses/label_loss": Ratio(label_loss, count),
-        "rpn_losses/box_loss": Ratio(box_loss, count),
+        "rpn_losses/box_loss": Ratio(_smooth_l1(deltas, delta_targets), count),
     }
 
 
@@ -87,35 +99,37 @@ def box_losses(
         delta_targets: (R, 4).
         pictures: How many pictures the R proposals come from.
     """
-    foreground = torch.where(labels > 0)[0]
-    own_deltas = deltas.reshape(-1, logits.shape[1], 4)[foreground, labels[foreground]]
-    count, foreground_count = float(labels.numel()), float(foreground.numel())
+    is_foreground = labels > 0
+    own_deltas = deltas.reshape(-1, logits.shape[1], 4)[
+        torch.arange(labels.numel(), device=labels.device), labels
+    ]
+    # What is counted stays on the device, which need not be waited for.
+    own_targets = torch.where(is_foreground[:, None], delta_targets, own_deltas.detach())
+    count, foreground_count = float(labels.numel()), is_foreground.sum()
     guesses = logits.detach().argmax(dim=1) if labels.numel() else labels
-    right, foreground_guesses = guesses == labels, guesses[foreground]
+    is_right, is_missed = guesses == labels, is_foreground & (guesses == 0)
     return {
         "fastrcnn_losses/label_loss": Ratio(
             F.cross_entropy(logits, labels, reduction="sum"), count
         ),
-        "fastrcnn_losses/box_loss": Ratio(_smooth_l1(own_deltas, delta_targets[foreground]), count),
-        "fastrcnn_losses/num_fg_label": Ratio(logits.new_tensor(foreground_count), float(pictures)),
-        f"{LABEL_METRICS}/accuracy": Ratio(right.sum(), count),
-        f"{LABEL_METRICS}/false_negative": Ratio((foreground_guesses == 0).sum(), foreground_count),
-        f"{LABEL_METRICS}/fg_accuracy": Ratio(right[foreground].sum(), foreground_count),
+        "fastrcnn_losses/box_loss": Ratio(_smooth_l1(own_deltas, own_targets), count),
+        "fastrcnn_losses/num_fg_label": Ratio(foreground_count, float(pictures)),
+        f"{LABEL_METRICS}/accuracy": Ratio(is_right.sum(), count),
+        f"{LABEL_METRICS}/false_negative": Ratio(is_missed.sum(), foreground_count),
+        f"{LABEL_METRICS}/fg_accuracy": Ratio((is_right & is_foreground).sum(), foreground_count),
     }
 
 
-def mask_losses(logits: Tensor, labels: Tensor, targets: Tensor) -> dict[str, Ratio]:
+def mask_losses(logits: Tensor, targets: Tensor) -> dict[str, Ratio]:
     """Return the loss and metrics of the mask head.
 
     Args:
-        logits: (F, categories + 1, M, M) of the foreground proposals.
-        labels: (F,) int64, above 0.
+        logits: (F, M, M) of the foreground proposals, each for the category of its object.
         targets: (F, M, M) float32, share of each cell that the object covers.
     """
-    own_logits = logits[torch.arange(labels.numel(), device=labels.device), labels]
-    loss = F.binary_cross_entropy_with_logits(own_logits, targets, reduction="sum")
+    loss = F.binary_cross_entropy_with_logits(logits, targets, reduction="sum")
     is_object = targets > 0.5
-    right = (own_logits.detach() > 0) == is_object
+    right = (logits.detach() > 0) == is_object
     pixels = float(targets.numel())
     object_pixels = is_object.sum()
     return {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -13,7 +14,10 @@ from torchvision.models.detection.mask_rcnn import MaskRCNNHeads
 
 from training.maskrcnn.data.batch import Target
 from training.maskrcnn.hyperparameters import Hyperparameters
-from training.maskrcnn.model.backbone import build_backbone
+from training.maskrcnn.model import c4
+from training.maskrcnn.model.anchors import ExactAnchors
+from training.maskrcnn.model.backbone import build_backbone, build_body
+from training.maskrcnn.model.c4 import C4Backbone, C4Heads, FifthStage, MeanBoxPredictor
 from training.maskrcnn.model.losses import Ratio
 from training.maskrcnn.model.norm import SumOverRanks, thin_group_norm
 from training.maskrcnn.model.proposals import ProposalHead, ProposalNetwork
@@ -27,9 +31,12 @@ PIXEL_STD = (0.229, 0.224, 0.225)
 BOX_CELLS = 7
 """Side of the box head's input; the mask head's is twice that and its output four times."""
 
+PYRAMID_STRIDES = (4, 8, 16, 32, 64)
+
 Detections = dict[str, Tensor]
 """Of one picture: `boxes` (D, 4) float32 xyxy in pixels of the resized picture, `labels` (D,)
-int64 from 1, `scores` (D,) float32 falling, `masks` (D, 1, 28, 28) probabilities in the box."""
+int64 from 1, `scores` (D,) float32 falling; with mode_mask `masks` (D, 1, M, M)
+probabilities in the box: M is 28, or 14 without a pyramid."""
 
 
 class MaskRCNN(nn.Module):
@@ -74,8 +81,22 @@ class MaskRCNN(nn.Module):
         detections, _ = self.roi_heads(features, proposals, list(sizes))
         return detections
 
+    def compile_layers(self, **options: Any) -> None:
+        """Compile, when they are first called, the layers whose shapes follow from the batch's.
+
+        What comes after them has as many rows as there are proposals and objects: no two steps
+        would run the same code. Names of weights stay.
+
+        Args:
+            options: Of torch.compile.
+        """
+        self.backbone.compile(**options)
+        self.rpn.head.compile(**options)
+
     def _normalize(self, pixels: Tensor, sizes: Sequence[tuple[int, int]]) -> Tensor:
         """Scale pixels to mean 0 and deviation 1, and the padding to 0."""
+        # All channels of a place together, as convolutions and pooling read them.
+        pixels = pixels.contiguous(memory_format=torch.channels_last)
         images = (pixels.float() - self.pixel_mean) / self.pixel_std
         for image, (height, width) in zip(images, sizes, strict=True):
             image[:, height:] = 0
@@ -92,23 +113,32 @@ def build_model(
         categories: How many kinds of objects there are; background not counted.
         sum_over_ranks: For batch norm over all ranks.
     """
-    backbone = build_backbone(hyperparameters, sum_over_ranks)
+    outputs = categories + 1
+    if hyperparameters.mode_fpn:
+        return MaskRCNN(
+            build_backbone(hyperparameters, sum_over_ranks),
+            _build_proposal_network(hyperparameters, channels=hyperparameters.fpn_channels),
+            _build_heads(hyperparameters, outputs=outputs),
+        )
+    body = build_body(hyperparameters, sum_over_ranks)
+    backbone = C4Backbone(body)
     return MaskRCNN(
         backbone,
-        _build_proposal_network(hyperparameters),
-        _build_heads(hyperparameters, outputs=categories + 1),
+        _build_proposal_network(hyperparameters, channels=backbone.out_channels),
+        _build_c4_heads(hyperparameters, FifthStage(body), outputs=outputs),
     )
 
 
-def _build_proposal_network(hyperparameters: Hyperparameters) -> ProposalNetwork:
-    ratios = hyperparameters.anchor_aspect_ratios
-    anchors = AnchorGenerator(
-        tuple((size,) for size in hyperparameters.anchor_sizes),
-        (ratios,) * len(hyperparameters.anchor_sizes),
-    )
+def _build_proposal_network(hyperparameters: Hyperparameters, *, channels: int) -> ProposalNetwork:
+    sizes, ratios = hyperparameters.anchor_sizes, hyperparameters.anchor_aspect_ratios
+    # One size a level of the pyramid, or all of them on the only level.
+    levels = tuple((size,) for size in sizes) if hyperparameters.mode_fpn else (sizes,)
+    strides = PYRAMID_STRIDES if hyperparameters.mode_fpn else (2**c4.LEVEL,)
     return ProposalNetwork(
-        anchors,
-        ProposalHead(hyperparameters.fpn_channels, len(ratios)),
+        ExactAnchors(levels, ratios, strides)
+        if hyperparameters.exact_geometry
+        else AnchorGenerator(levels, (ratios,) * len(levels)),
+        ProposalHead(channels, len(levels[0]) * len(ratios)),
         fg_iou_thresh=0.7,
         bg_iou_thresh=0.3,
         batch_size_per_image=hyperparameters.rpn_batch_per_image,
@@ -128,24 +158,68 @@ def _build_proposal_network(hyperparameters: Hyperparameters) -> ProposalNetwork
 def _build_heads(hyperparameters: Hyperparameters, *, outputs: int) -> Heads:
     channels = hyperparameters.fpn_channels
     box_channels = hyperparameters.box_head_channels
-    mask_channels = hyperparameters.mask_head_channels
-    mask_norm = thin_group_norm if hyperparameters.batch_norm == "GN" else None
-    samples = hyperparameters.roi_sampling_ratio
     return Heads(
-        box_roi_pool=PyramidRoIAlign(BOX_CELLS, sampling_ratio=samples),
+        box_roi_pool=_build_pool(hyperparameters, BOX_CELLS),
         box_head=TwoMLPHead(channels * BOX_CELLS**2, box_channels),
         box_predictor=BoxPredictor(box_channels, outputs),
-        fg_iou_thresh=0.5,
-        bg_iou_thresh=0.5,
-        batch_size_per_image=hyperparameters.roi_batch_per_image,
-        positive_fraction=0.25,
-        bbox_reg_weights=(10.0, 10.0, 5.0, 5.0),
-        score_thresh=hyperparameters.score_threshold,
-        nms_thresh=0.5,
-        detections_per_img=hyperparameters.detections_per_image,
-        mask_roi_pool=PyramidRoIAlign(2 * BOX_CELLS, sampling_ratio=samples),
-        mask_head=MaskRCNNHeads(
-            channels, (mask_channels,) * hyperparameters.mask_head_layers, 1, mask_norm
-        ),
-        mask_predictor=MaskPredictor(mask_channels, mask_channels, outputs),
+        **_head_settings(hyperparameters),
+        **_build_mask_branch(hyperparameters, outputs=outputs),
     )
+
+
+def _build_c4_heads(hyperparameters: Hyperparameters, stage: FifthStage, *, outputs: int) -> Heads:
+    channels, mask_channels = stage.out_channels, hyperparameters.mask_head_channels
+    return C4Heads(
+        box_roi_pool=PyramidRoIAlign(
+            c4.CELLS,
+            sampling_ratio=hyperparameters.roi_sampling_ratio,
+            is_aligned=hyperparameters.exact_geometry,
+            finest=c4.LEVEL,
+            coarsest=c4.LEVEL,
+        ),
+        box_head=stage,
+        box_predictor=MeanBoxPredictor(channels, outputs),
+        mask_predictor=(
+            MaskPredictor(channels, mask_channels, outputs) if hyperparameters.mode_mask else None
+        ),
+        **_head_settings(hyperparameters),
+    )
+
+
+def _head_settings(hyperparameters: Hyperparameters) -> dict[str, Any]:
+    """Return what torchvision's heads are told besides their layers."""
+    return {
+        "fg_iou_thresh": 0.5,
+        "bg_iou_thresh": 0.5,
+        "batch_size_per_image": hyperparameters.roi_batch_per_image,
+        "positive_fraction": 0.25,
+        "bbox_reg_weights": (10.0, 10.0, 5.0, 5.0),
+        "score_thresh": hyperparameters.score_threshold,
+        "nms_thresh": 0.5,
+        "detections_per_img": hyperparameters.detections_per_image,
+    }
+
+
+def _build_pool(hyperparameters: Hyperparameters, cells: int) -> PyramidRoIAlign:
+    return PyramidRoIAlign(
+        cells,
+        sampling_ratio=hyperparameters.roi_sampling_ratio,
+        is_aligned=hyperparameters.exact_geometry,
+    )
+
+
+def _build_mask_branch(hyperparameters: Hyperparameters, *, outputs: int) -> dict[str, nn.Module]:
+    """Return what the heads lack without it; nothing where boxes are enough."""
+    if not hyperparameters.mode_mask:
+        return {}
+    channels = hyperparameters.mask_head_channels
+    return {
+        "mask_roi_pool": _build_pool(hyperparameters, 2 * BOX_CELLS),
+        "mask_head": MaskRCNNHeads(
+            hyperparameters.fpn_channels,
+            (channels,) * hyperparameters.mask_head_layers,
+            1,
+            thin_group_norm if hyperparameters.batch_norm == "GN" else None,
+        ),
+        "mask_predictor": MaskPredictor(channels, channels, outputs),
+    }

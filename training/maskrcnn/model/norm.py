@@ -7,7 +7,8 @@ from typing import Any, Literal
 
 import torch
 from torch import Tensor, nn
-from torchvision.ops.misc import FrozenBatchNorm2d
+
+from training.maskrcnn.model.frozen_norm import FrozenNorm2d
 
 NormKind = Literal["FreezeBN", "SyncBN", "GN", "None"]
 MakeNorm = Callable[[int], nn.Module]
@@ -49,7 +50,7 @@ def choose_norm(
     """
     match kind:
         case "FreezeBN":
-            return lambda channels: FrozenBatchNorm2d(channels, eps=eps)
+            return lambda channels: FrozenNorm2d(channels, eps=eps)
         case "SyncBN":
             return lambda channels: SyncBatchNorm2d(channels, sum_over_ranks, eps=eps)
         case "GN":
@@ -86,12 +87,12 @@ class SyncBatchNorm2d(nn.BatchNorm2d):
             return super().forward(features)
         values = features.float()
         mean, variance, count = self._statistics(values)
-        self._update_running(mean.detach(), variance.detach() * count / max(count - 1, 1))
+        self._update_running(mean.detach(), variance.detach() * count / (count - 1).clamp(min=1))
         scale = self.weight * torch.rsqrt(variance + self.eps)
         shift = self.bias - mean * scale
         return (values * scale[:, None, None] + shift[:, None, None]).to(features.dtype)
 
-    def _statistics(self, values: Tensor) -> tuple[Tensor, Tensor, float]:
+    def _statistics(self, values: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """Return mean and variance of each channel, and the number of values of one."""
         # Sums in float64: the variance is a small difference of large numbers.
         double = torch.float64
@@ -104,7 +105,8 @@ class SyncBatchNorm2d(nn.BatchNorm2d):
             ]
         )
         total: Tensor = _SumOverRanks.apply(sums, self._sum)
-        all_count = float(total[-1].detach())
+        # Stays on the device: to read it would make the host wait in each layer.
+        all_count = total[-1].detach()
         mean, mean_of_squares = (total[:-1] / all_count).chunk(2)
         variance = (mean_of_squares - mean * mean).clamp(min=0)
         return mean.float(), variance.float(), all_count

@@ -13,25 +13,39 @@ import math
 import torch
 from torch import Tensor
 from torch.nn import functional as F  # noqa: N812 (its usual name)
-from torchvision.ops import MultiScaleRoIAlign
+from torchvision.ops import MultiScaleRoIAlign, roi_align
 
 FINEST, COARSEST = 2, 5
-"""Levels by the logarithm of their stride."""
+"""Levels of the pyramid by the logarithm of their stride."""
 CANONICAL_LEVEL, CANONICAL_SIZE = 4, 224
 """A proposal of this size, in pixels, is pooled from this level (Lin et al., 2017, equation 1)."""
 
 
 class PyramidRoIAlign(MultiScaleRoIAlign):
-    """RoIAlign on levels `0` to `3` of the pyramid, of strides 4 to 32."""
+    """RoIAlign on levels `0` to `3` of the pyramid, of strides 4 to 32, or on one level `0`."""
 
-    def __init__(self, cells: int, *, sampling_ratio: int) -> None:
+    def __init__(
+        self,
+        cells: int,
+        *,
+        sampling_ratio: int,
+        is_aligned: bool = False,
+        finest: int = FINEST,
+        coarsest: int = COARSEST,
+    ) -> None:
         """Args:
         cells: Side of the output.
         sampling_ratio: Samples a side that a cell averages.
+        is_aligned: Take a feature to stand in the middle of its place, rather than in the corner,
+            and boxes of less than a place as they are.
+        finest, coarsest: Logarithm of the strides of the first and the last level.
         """
-        super().__init__(["0", "1", "2", "3"], cells, sampling_ratio)
+        names = [str(level) for level in range(coarsest - finest + 1)]
+        super().__init__(names, cells, sampling_ratio)
         self._cells = cells
         self._samples = sampling_ratio
+        self._is_aligned = is_aligned
+        self._finest, self._coarsest = finest, coarsest
 
     def forward(
         self, x: dict[str, Tensor], boxes: list[Tensor], image_shapes: list[tuple[int, int]]
@@ -42,15 +56,36 @@ class PyramidRoIAlign(MultiScaleRoIAlign):
             x: Features of each level, (N, C, H, W).
             boxes: (R of the picture, 4) float32, xyxy, pixels of the resized picture.
         """
-        if x["0"].device.type != "cpu":
+        levels = [x[name] for name in self.featmap_names]
+        if levels[0].device.type != "cpu":
+            if self._is_aligned:
+                return self._pool_aligned(levels, boxes)
             pooled: Tensor = super().forward(x, boxes, image_shapes)
             return pooled
-        levels = [x[name] for name in self.featmap_names]
         rows = torch.cat([level.permute(0, 2, 3, 1).flatten(0, 2) for level in levels]).float()
         with torch.no_grad():
             places, weights = self._samples_of(boxes, levels)
         cells = F.embedding_bag(places, rows, per_sample_weights=weights, mode="sum")
         return cells.view(-1, self._cells, self._cells, rows.shape[1]).permute(0, 3, 1, 2)
+
+    def _pool_aligned(self, levels: list[Tensor], boxes: list[Tensor]) -> Tensor:
+        """Pool with torchvision's kernel, which its own pooling of levels cannot align."""
+        pictures = [torch.full_like(own[:, :1], index) for index, own in enumerate(boxes)]
+        regions = torch.cat([torch.cat(pictures), torch.cat(boxes)], dim=1)
+        level_of = self._level_of(regions[:, 1:])
+        rows = [torch.where(level_of == index)[0] for index in range(len(levels))]
+        parts = [
+            roi_align(
+                level,
+                regions[own],
+                self._cells,
+                spatial_scale=2.0 ** -(index + self._finest),
+                sampling_ratio=self._samples,
+                aligned=True,
+            )
+            for index, (level, own) in enumerate(zip(levels, rows, strict=True))
+        ]
+        return torch.cat(parts)[torch.cat(rows).argsort()]
 
     def _samples_of(self, boxes: list[Tensor], levels: list[Tensor]) -> tuple[Tensor, Tensor]:
         """Return which rows make up each cell, and their weights: (R * cells^2, 4 * samples^2)."""
@@ -58,10 +93,10 @@ class PyramidRoIAlign(MultiScaleRoIAlign):
         picture = torch.repeat_interleave(
             torch.arange(len(boxes)), torch.tensor([len(own) for own in boxes])
         )
-        level = _level_of(all_boxes)
+        level = self._level_of(all_boxes)
         heights, widths, begins = _layout(levels)
         height, width = heights[level], widths[level]
-        scaled = all_boxes * torch.exp2(-(level + FINEST).float())[:, None]
+        scaled = all_boxes * torch.exp2(-(level + self._finest).float())[:, None]
         x, x_weight = self._along(scaled[:, 0], scaled[:, 2], width)
         y, y_weight = self._along(scaled[:, 1], scaled[:, 3], height)
         begin = begins[level] + picture * height * width
@@ -72,6 +107,13 @@ class PyramidRoIAlign(MultiScaleRoIAlign):
         per_cell = (2 * self._samples) ** 2
         return places.reshape(-1, per_cell), weights.reshape(-1, per_cell)
 
+    def _level_of(self, boxes: Tensor) -> Tensor:
+        """Return the index of the level that each box is pooled from: (R,) int64."""
+        size = (boxes[:, 2:] - boxes[:, :2]).prod(dim=1).sqrt()
+        # A hair more, as in torchvision: a size on the border belongs to the coarser level.
+        level = torch.floor(CANONICAL_LEVEL + torch.log2(size / CANONICAL_SIZE) + 1e-6)
+        return level.clamp(self._finest, self._coarsest).long() - self._finest
+
     def _along(self, begin: Tensor, end: Tensor, size: Tensor) -> tuple[Tensor, Tensor]:
         """Return the places and weights of samples along one axis: (R, cells, 2 * samples).
 
@@ -81,7 +123,12 @@ class PyramidRoIAlign(MultiScaleRoIAlign):
         """
         count = self._cells * self._samples
         steps = (torch.arange(count, dtype=torch.float32) + 0.5) / count
-        at = begin[:, None] + (end - begin).clamp(min=1)[:, None] * steps
+        length = end - begin
+        if self._is_aligned:
+            begin = begin - 0.5
+        else:
+            length = length.clamp(min=1)
+        at = begin[:, None] + length[:, None] * steps
         last = (size - 1)[:, None]
         is_inside = (at >= -1) & (at <= size[:, None])
         at = torch.minimum(at.clamp(min=0), last.float())
@@ -92,14 +139,6 @@ class PyramidRoIAlign(MultiScaleRoIAlign):
         places = torch.stack([low, high], dim=-1)
         shape = (len(begin), self._cells, 2 * self._samples)
         return places.reshape(shape), weights.reshape(shape) / self._samples
-
-
-def _level_of(boxes: Tensor) -> Tensor:
-    """Return the index of the level that each box is pooled from: (R,) int64."""
-    size = (boxes[:, 2:] - boxes[:, :2]).prod(dim=1).sqrt()
-    # A hair more, as in torchvision: a size on the border belongs to the coarser level.
-    level = torch.floor(CANONICAL_LEVEL + torch.log2(size / CANONICAL_SIZE) + 1e-6)
-    return level.clamp(FINEST, COARSEST).long() - FINEST
 
 
 def _layout(levels: list[Tensor]) -> tuple[Tensor, Tensor, Tensor]:

@@ -7,16 +7,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import cast
 
 import torch
 from torch import Tensor
 from torchvision.models.detection.faster_rcnn import FastRCNNPredictor
 from torchvision.models.detection.mask_rcnn import MaskRCNNPredictor
-from torchvision.models.detection.roi_heads import RoIHeads, project_masks_on_boxes
+from torchvision.models.detection.roi_heads import RoIHeads
 
 from training.maskrcnn.data.batch import Target
 from training.maskrcnn.model.losses import Ratio, box_losses, mask_losses
-from training.maskrcnn.model.sampling import ignore_crowds, sample
+from training.maskrcnn.model.mask_targets import mask_targets
+from training.maskrcnn.model.selection import PROPOSAL_STREAM, Selection, select
 
 
 class BoxPredictor(FastRCNNPredictor):
@@ -34,6 +36,20 @@ class MaskPredictor(MaskRCNNPredictor):
         logits: Tensor = super().forward(features)
         return logits.float()
 
+    def of_labels(self, features: Tensor, labels: Tensor) -> Tensor:
+        """Return what `forward` draws for one category of each proposal: (F, M, M).
+
+        The loss sees no other: the last layer is a dot product, not one for each category.
+
+        Args:
+            features: (F, C, M / 2, M / 2).
+            labels: (F,) int64.
+        """
+        hidden = self.relu(self.conv5_mask(features))
+        outputs = self.mask_fcn_logits
+        drawn = torch.einsum("fchw,fc->fhw", hidden, outputs.weight[labels].flatten(1))
+        return drawn.float() + cast(Tensor, outputs.bias)[labels][:, None, None]
+
 
 @dataclass(frozen=True)
 class Sample:
@@ -49,7 +65,7 @@ class Sample:
 
 
 class Heads(RoIHeads):
-    """Classifies proposals, corrects their boxes and draws their masks."""
+    """Classifies proposals, corrects their boxes and, with a mask head, draws their masks."""
 
     def training_ratios(
         self,
@@ -59,40 +75,44 @@ class Heads(RoIHeads):
         targets: Sequence[Target],
     ) -> dict[str, Ratio]:
         """Return losses and label metrics."""
-        with torch.no_grad():
-            samples = [
-                self._sample(boxes, target)
-                for boxes, target in zip(proposals, targets, strict=True)
-            ]
-        return {
-            **self._box_ratios(features, samples, image_sizes, targets),
-            **self._mask_ratios(features, samples, image_sizes, targets),
-        }
+        samples = self.samples(proposals, targets)
+        pooled = self.box_roi_pool(features, [sample.boxes for sample in samples], image_sizes)
+        ratios = self.box_ratios(self.box_predictor(self.box_head(pooled)), samples, targets)
+        if self.has_mask():
+            # Without foreground the batch is empty, but the graph is whole: gradients are zero,
+            # and the other ranks do not wait for them in vain.
+            boxes = [sample.boxes[: sample.foreground_count] for sample in samples]
+            pooled = self.mask_roi_pool(features, boxes, image_sizes)
+            ratios |= self.mask_ratios(self.mask_head(pooled), samples, targets)
+        return ratios
 
-    def _sample(self, proposals: Tensor, target: Target) -> Sample:
-        """Match one picture's proposals and true boxes to its objects, and choose from them."""
-        boxes = torch.cat([proposals, target.boxes])
-        matches, labels = self.assign_targets_to_proposals([boxes], [target.boxes], [target.labels])
-        foreground, background = sample(
-            ignore_crowds(labels[0], boxes, target.crowds),
-            size=self.fg_bg_sampler.batch_size_per_image,
-            positive_fraction=self.fg_bg_sampler.positive_fraction,
-            # Another stream than that of the anchors.
-            seed=target.seed + 1,
+    @torch.no_grad()
+    def samples(self, proposals: Sequence[Tensor], targets: Sequence[Target]) -> list[Sample]:
+        """Match proposals and true boxes to objects, and choose what the losses see of them."""
+        boxes = [
+            torch.cat([own, target.boxes]) for own, target in zip(proposals, targets, strict=True)
+        ]
+        selections = select(
+            boxes,
+            targets,
+            rules=self.proposal_matcher,
+            sampler=self.fg_bg_sampler,
+            stream=PROPOSAL_STREAM,
         )
-        chosen = torch.cat([foreground, background])
-        return Sample(boxes[chosen], labels[0][chosen], matches[0][chosen], foreground.numel())
+        return [
+            _make_sample(own, target, selection)
+            for own, target, selection in zip(boxes, targets, selections, strict=True)
+        ]
 
-    def _box_ratios(
+    def box_ratios(
         self,
-        features: dict[str, Tensor],
+        predicted: tuple[Tensor, Tensor],
         samples: Sequence[Sample],
-        image_sizes: list[tuple[int, int]],
         targets: Sequence[Target],
     ) -> dict[str, Ratio]:
+        """Return the losses and metrics of what the box head says of all samples."""
+        logits, deltas = predicted
         boxes = [sample.boxes for sample in samples]
-        pooled = self.box_roi_pool(features, boxes, image_sizes)
-        logits, deltas = self.box_predictor(self.box_head(pooled))
         delta_targets = self.box_coder.encode(
             [
                 _matched_boxes(sample, target)
@@ -108,26 +128,33 @@ class Heads(RoIHeads):
             pictures=len(samples),
         )
 
-    def _mask_ratios(
-        self,
-        features: dict[str, Tensor],
-        samples: Sequence[Sample],
-        image_sizes: list[tuple[int, int]],
-        targets: Sequence[Target],
+    def mask_ratios(
+        self, features: Tensor, samples: Sequence[Sample], targets: Sequence[Target]
     ) -> dict[str, Ratio]:
-        boxes = [sample.boxes[: sample.foreground_count] for sample in samples]
-        # Without foreground the batch is empty, but the graph is whole: gradients are zero, and
-        # the other ranks do not wait for them in vain.
-        pooled = self.mask_roi_pool(features, boxes, image_sizes)
-        logits = self.mask_predictor(self.mask_head(pooled))
-        mask_targets = [
-            project_masks_on_boxes(
-                target.masks, own_boxes, sample.matches[: sample.foreground_count], logits.shape[-1]
+        """Return the loss and metrics of what is drawn of all foreground.
+
+        Args:
+            features: (F, C, M / 2, M / 2): what the mask predictor gets.
+        """
+        foreground = [slice(sample.foreground_count) for sample in samples]
+        own_labels = [sample.labels[own] for sample, own in zip(samples, foreground, strict=True)]
+        labels = torch.cat(own_labels)
+        logits = cast(MaskPredictor, self.mask_predictor).of_labels(features, labels)
+        drawn = [
+            mask_targets(
+                target.masks, sample.boxes[own], sample.matches[own], side=logits.shape[-1]
             )
-            for own_boxes, sample, target in zip(boxes, samples, targets, strict=True)
+            for sample, own, target in zip(samples, foreground, targets, strict=True)
         ]
-        labels = [sample.labels[: sample.foreground_count] for sample in samples]
-        return mask_losses(logits, torch.cat(labels), torch.cat(mask_targets))
+        return mask_losses(logits, torch.cat(drawn))
+
+
+def _make_sample(boxes: Tensor, target: Target, selection: Selection) -> Sample:
+    foreground, background, matches = selection
+    chosen = torch.cat([foreground, background])
+    labels = torch.zeros_like(chosen)
+    labels[: len(foreground)] = target.labels[matches[foreground]]
+    return Sample(boxes[chosen], labels, matches[chosen], len(foreground))
 
 
 def _matched_boxes(sample: Sample, target: Target) -> Tensor:

@@ -6,6 +6,9 @@ ranks, so that N ranks choose what one rank with their pictures together would.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import NamedTuple
+
 import torch
 from torch import Tensor
 
@@ -17,33 +20,61 @@ CROWD_COVER = 0.5
 annotations of their own."""
 
 
+class Chosen(NamedTuple):
+    """What the losses see of one picture: indices, (F,) and (B,) int64."""
+
+    foreground: Tensor
+    background: Tensor
+
+
 def sample(
-    labels: Tensor, *, size: int, positive_fraction: float, seed: int
-) -> tuple[Tensor, Tensor]:
-    """Choose foreground and background of one picture.
+    labels: Sequence[Tensor], *, size: int, positive_fraction: float, seeds: Sequence[int]
+) -> list[Chosen]:
+    """Choose foreground and background of each picture.
 
     Args:
-        labels: (N,): above 0 foreground, 0 background, IGNORED never chosen.
-        size: How many to choose, or all where there are fewer.
+        labels: (N,) of each picture: above 0 foreground, 0 background, IGNORED never chosen.
+        size: How many to choose of a picture, or all where there are fewer.
         positive_fraction: The largest share of foreground.
-
-    Returns:
-        Indices of the chosen foreground and of the chosen background.
+        seeds: Of each picture.
     """
+    ordered = [
+        _in_random_order(own, most_foreground=int(size * positive_fraction), most=size, seed=seed)
+        for own, seed in zip(labels, seeds, strict=True)
+    ]
+    # The only look at what the device has found, for all pictures together: a GPU is waited for
+    # once.
+    counts = torch.stack([picture.counts for picture in ordered]).tolist()
+    return [
+        Chosen(
+            picture.foreground[:foreground],
+            picture.background[: min(background, size - foreground)],
+        )
+        for picture, (foreground, background) in zip(ordered, counts, strict=True)
+    ]
+
+
+class _Ordered(NamedTuple):
+    foreground: Tensor
+    background: Tensor
+    counts: Tensor
+    """(2,) int64: how many of each are what they are called; others stand behind them."""
+
+
+def _in_random_order(labels: Tensor, *, most_foreground: int, most: int, seed: int) -> _Ordered:
     # Drawn on the CPU, so that each device gets the same. One key a candidate, rather than a
     # permutation of a class: a candidate more or less leaves the choice among the others alone.
     keys = torch.rand(labels.numel(), generator=torch.Generator().manual_seed(seed))
-    keys = keys.to(labels.device)
-    foreground = _smallest(keys, torch.where(labels > 0)[0], int(size * positive_fraction))
-    background = _smallest(keys, torch.where(labels == 0)[0], size - foreground.numel())
-    return foreground, background
-
-
-def _smallest(keys: Tensor, candidates: Tensor, count: int) -> Tensor:
-    if candidates.numel() <= count:
-        return candidates
-    order = keys[candidates].topk(count, largest=False).indices
-    return candidates[order]
+    # From pinned memory, a copy to a GPU does not wait for what it has to do before.
+    keys = (keys.pin_memory() if labels.is_cuda else keys).to(labels.device, non_blocking=True)
+    indices, counts = [], []
+    for is_candidate, limit in ((labels > 0, most_foreground), (labels == 0, most)):
+        count = min(limit, labels.numel())
+        # Keys are below 1.
+        chosen = torch.where(is_candidate, keys, 1).topk(count, largest=False, sorted=True)
+        indices.append(chosen.indices)
+        counts.append(is_candidate.sum().clamp(max=count))
+    return _Ordered(indices[0], indices[1], torch.stack(counts))
 
 
 def ignore_crowds(labels: Tensor, boxes: Tensor, crowds: Tensor) -> Tensor:

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 from torchvision.models import get_model_weights
 
 from training.errors import JobFailed
 from training.layout import TrainChannel
 from training.maskrcnn.hyperparameters import Hyperparameters
+from training.maskrcnn.model import tensorpack_weights
 from training.maskrcnn.model.maskrcnn import MaskRCNN
+from training.maskrcnn.model.tensorpack_weights import backbone_name, read_arrays, resnet_weights
 
 TORCHVISION_MODELS = {"mobilenet": "mobilenet_v3_small"}
 """Where torchvision's name is another than ours."""
@@ -21,6 +23,18 @@ COUNT_OF_BATCHES = "num_batches_tracked"
 """A counter of batch norm, which frozen and group norm lack."""
 OUTPUT_LAYERS = ("roi_heads.box_predictor.", "roi_heads.mask_predictor.mask_fcn_logits.")
 """Their shape depends on the categories."""
+MASK_BRANCH = "roi_heads.mask_"
+BACKBONE_PARTS = ("backbone.body.", "roi_heads.box_head.layer4.")
+"""Where a model has the weights of a classification network; the second without a pyramid."""
+
+OTHER_GEOMETRY = (
+    "load_model: TensorPack's models were trained with exact_geometry True; without it their boxes "
+    "are a little off until they are trained again"
+)
+OTHER_PADDING = (
+    "of TensorPack's ImageNet weights, those with AlignPadding in their name belong to this "
+    "network's padding; others can be trained from, but do not compute the same"
+)
 
 Weights = Mapping[str, Tensor]
 
@@ -38,15 +52,31 @@ def load_initial_weights(
     """
     if hyperparameters.load_model is not None:
         path = _find(hyperparameters.load_model, channel, "load_model")
-        return _load_model(model, _read(path), path)
-    if hyperparameters.backbone_weights is None:
-        if hyperparameters.batch_norm == "FreezeBN":
-            return ["FreezeBN without backbone_weights: the norms do nothing; GN learns better"]
-        return []
+        return _begin_with_model(model, hyperparameters, path)
     if hyperparameters.backbone_weights == "torchvision":
         return _load_backbone(model, _download(hyperparameters.resnet_arch), "torchvision")
-    path = _find(hyperparameters.backbone_weights, channel, "backbone_weights")
-    return _load_backbone(model, _read(path), str(path))
+    if hyperparameters.backbone_weights is not None:
+        path = _find(hyperparameters.backbone_weights, channel, "backbone_weights")
+        return _begin_with_backbone(model, path)
+    if hyperparameters.batch_norm == "FreezeBN":
+        return ["FreezeBN without backbone_weights: the norms do nothing; GN learns better"]
+    return []
+
+
+def _begin_with_model(model: MaskRCNN, hyperparameters: Hyperparameters, path: Path) -> list[str]:
+    if path.suffix != ".npz":
+        return _load_model(model, _read_model(path), path)
+    state = tensorpack_weights.model_weights(read_arrays(path), hyperparameters, path)
+    notes = _load_model(model, state, path)
+    return notes if hyperparameters.exact_geometry else [*notes, OTHER_GEOMETRY]
+
+
+def _begin_with_backbone(model: MaskRCNN, path: Path) -> list[str]:
+    if path.suffix != ".npz":
+        return _load_backbone(model, _read(path), str(path))
+    notes = _load_backbone(model, resnet_weights(read_arrays(path), path), str(path))
+    # The only sign of it: names and shapes are the same.
+    return notes if "AlignPadding" in path.name else [*notes, f"{path.name}: {OTHER_PADDING}"]
 
 
 def _download(arch: str) -> Weights:
@@ -69,31 +99,37 @@ def _find(name: str, channel: TrainChannel, key: str) -> Path:
     raise JobFailed(f"{key}: {name}: no such file; looked at {' and '.join(map(str, candidates))}")
 
 
-def _read(path: Path) -> Weights:
-    if path.suffix == ".npz":
-        raise JobFailed(f"{path}: TensorPack's .npz weights cannot be read; give torchvision's")
+def _read(path: Path) -> dict[str, Any]:
     try:
-        content = torch.load(path, map_location="cpu", weights_only=True)
+        content: dict[str, Any] = torch.load(path, map_location="cpu", weights_only=True)
     except Exception as error:  # torch.load raises many kinds
         raise JobFailed(f"{path}: cannot be read as weights ({error})") from error
+    return content
+
+
+def _read_model(path: Path) -> Weights:
+    """Read model.pt, a checkpoint or bare weights; of a checkpoint the average, if it has one."""
+    content = _read(path)
     weights: Weights = content.get("model", content)
-    return weights
+    average: Weights = content.get("stepper", {}).get("average", {}).get("weights", {})
+    return {**weights, **average}
 
 
 def _load_backbone(model: MaskRCNN, state: Weights, source: str) -> list[str]:
     """Load a classification network's weights; its classifier is left out."""
-    body = cast(nn.Module, model.backbone.body)
+    own = {name for name in model.state_dict() if name.startswith(BACKBONE_PARTS)}
+    has_pyramid = not any(name.startswith(BACKBONE_PARTS[1]) for name in own)
     state = {
-        name.removeprefix("features."): value
+        backbone_name(name.removeprefix("features."), has_pyramid=has_pyramid): value
         for name, value in state.items()
-        if not name.startswith(("fc.", "classifier."))
+        if not name.startswith(("fc.", "classifier.")) and COUNT_OF_BATCHES not in name
     }
     try:
-        missing, unexpected = body.load_state_dict(state, strict=False)
+        model.load_state_dict(state, strict=False)
     except RuntimeError as error:
         raise JobFailed(f"backbone_weights: {source} does not fit resnet_arch: {error}") from error
-    missing = [name for name in missing if COUNT_OF_BATCHES not in name]
-    unexpected = [name for name in unexpected if COUNT_OF_BATCHES not in name]
+    missing = sorted(name for name in own - state.keys() if COUNT_OF_BATCHES not in name)
+    unexpected = sorted(state.keys() - own)
     if missing or unexpected:
         raise JobFailed(
             f"backbone_weights: {source} does not fit resnet_arch and batch_norm: "
@@ -104,13 +140,27 @@ def _load_backbone(model: MaskRCNN, state: Weights, source: str) -> list[str]:
 
 
 def _load_model(model: MaskRCNN, state: Weights, path: Path) -> list[str]:
-    """Load a whole model's weights, but not output layers for other categories."""
+    """Load a whole model's weights, but not output layers for other categories.
+
+    Only one of the two may have a mask branch.
+    """
     own = model.state_dict()
+    has_masks = [any(name.startswith(MASK_BRANCH) for name in names) for names in (own, state)]
     left_out = [
         name
         for name, value in state.items()
         if name.startswith(OUTPUT_LAYERS) and name in own and own[name].shape != value.shape
     ]
+    notes = []
+    if left_out:
+        notes.append(f"{path}: begun anew for other categories: {', '.join(left_out)}")
+    if has_masks[0] != has_masks[1]:
+        left_out += [name for name in {**own, **state} if name.startswith(MASK_BRANCH)]
+        notes.append(
+            f"{path}: it has no mask branch; masks are begun anew"
+            if has_masks[0]
+            else f"{path}: its mask branch is left out, with mode_mask False"
+        )
     kept = {name: value for name, value in state.items() if name not in left_out}
     try:
         missing, unexpected = model.load_state_dict(kept, strict=False)
@@ -123,4 +173,4 @@ def _load_model(model: MaskRCNN, state: Weights, path: Path) -> list[str]:
     ]
     if wrong:
         raise JobFailed(f"load_model: {path} belongs to another model: {', '.join(wrong[:5])}")
-    return [f"{path}: begun anew for other categories: {', '.join(left_out)}"] if left_out else []
+    return notes

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from training.errors import JobFailed
 from training.layout import TrainChannel
 from training.maskrcnn.data.batch import Picture, collate
 from training.maskrcnn.data.collection import read_collection
-from training.maskrcnn.data.dataset import TrainingPictures
+from training.maskrcnn.data.dataset import EvaluationPictures, TrainingPictures
 from training.maskrcnn.data.sampler import Draw
 
 Annotation = Callable[..., dict[str, Any]]
@@ -37,7 +38,7 @@ def test_boxes_and_masks_follow_the_picture(
     assert picture.pixels.shape == (3, 40, 80)
     left = 80 - 36 if flip_probability else 20
     assert picture.target.boxes.tolist() == [[left, 10, left + 16, 26]]
-    rows, columns = np.nonzero(picture.target.masks[0].numpy())
+    rows, columns = np.nonzero(picture.target.masks.whole()[0].numpy())
     assert (columns.min(), rows.min(), columns.max() + 1, rows.max() + 1) == (
         left,
         10,
@@ -60,13 +61,43 @@ def test_a_draw_gives_the_same_picture_each_time_and_another_in_the_next_pass(
     assert not {p.target.seed for p in first} & {p.target.seed for p in later}
 
 
+def test_the_short_side_is_one_of_a_list_or_any_of_a_range(shapes: TrainChannel, tiny: Any) -> None:
+    def short_sides(**changes: Any) -> list[int]:
+        hyperparameters = tiny(image_max_side=64, **changes)
+        data = read_collection(shapes, hyperparameters).train
+        pictures = TrainingPictures(data, hyperparameters)
+        return [
+            min(pictures[Draw(record, turn)].pixels.shape[1:])
+            for turn in range(8)
+            for record in range(16)
+        ]
+
+    assert set(short_sides(image_short_sides=[40, 56, 44])) == {40, 44, 56}
+    assert set(short_sides(image_short_sides=[40, 44], short_side_sampling="range")) == {
+        *range(40, 45)
+    }
+    evaluated = EvaluationPictures(
+        read_collection(shapes, tiny()).train,
+        tiny(image_short_sides=[40, 44], short_side_sampling="range"),
+    )
+    assert min(evaluated[0][1].shape[1:]) == 44
+
+
+def test_the_copies_of_a_repeated_picture_differ(shapes: TrainChannel, tiny: Any) -> None:
+    hyperparameters = tiny(image_short_sides=[32, 64], short_side_sampling="range")
+    one, other = (load(shapes, hyperparameters, Draw(3, 0, copy)) for copy in (0, 1))
+    assert one.image_id == other.image_id
+    assert one.target.seed != other.target.seed
+    assert one.pixels.shape != other.pixels.shape
+
+
 def test_crowd_regions_are_no_objects(coco_set: Any, annotation: Annotation, tiny: Any) -> None:
     crowd = annotation(iscrowd=1, segmentation={"size": [20, 40], "counts": [0, 800]})
     channel = coco_set.write([crowd])
     hyperparameters = tiny(data_val="train2017", empty_pictures="train", flip_probability=0)
     target = load(channel, hyperparameters, Draw(0, 0)).target
     assert target.boxes.shape == (0, 4)
-    assert target.masks.shape == (0, 32, 64)
+    assert target.masks.whole().shape == (0, 32, 64)
     assert target.crowds.tolist() == pytest.approx(np.array([[16, 8, 28.8, 20.8]]))
 
 
@@ -101,3 +132,14 @@ def test_a_batch_pads_pictures_at_the_right_and_the_bottom(shapes: TrainChannel,
     assert batch.sizes == ((40, 40), (64, 64))
     assert torch.equal(batch.pixels[0, :, :40, :40], small.pixels)
     assert batch.pixels[0, :, 40:].sum() == batch.pixels[0, :, :, 40:].sum() == 0
+
+
+@pytest.mark.parametrize(("multiple", "padded"), [(32, (64, 96)), (128, (128, 128))])
+def test_a_batch_is_padded_to_a_multiple(
+    tiny: Any, shapes: TrainChannel, multiple: int, padded: tuple[int, int]
+) -> None:
+    pixels = torch.full((3, 50, 70), 9, dtype=torch.uint8)
+    picture = replace(load(shapes, tiny(), Draw(0, 0)), pixels=pixels)
+    batch = collate([picture], multiple=multiple)
+    assert batch.pixels.shape[2:] == padded
+    assert batch.pixels.sum() == 9 * 3 * 50 * 70

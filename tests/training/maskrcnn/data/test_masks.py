@@ -1,14 +1,22 @@
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pycocotools import mask as coco_mask
 
-from training.maskrcnn.data.masks import draw
+from training.maskrcnn.data import masks
 
+Size = tuple[int, int]
 SQUARE = [[10.0, 4.0, 18.0, 4.0, 18.0, 12.0, 10.0, 12.0]]
+
+
+def draw(outlines: list[Any], original: Size, resized: Size, **changes: bool) -> Any:
+    """Return whole masks: (N, height, width)."""
+    return masks.draw(outlines, original, resized, **changes).whole().numpy()
 
 
 @pytest.mark.parametrize("scale", [1, 2, 5])

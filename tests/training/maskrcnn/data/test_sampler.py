@@ -1,11 +1,13 @@
 from __future__ import annotations
 
 from itertools import islice
+from typing import Any
 
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
+from training.maskrcnn.data.order import Passes
 from training.maskrcnn.data.sampler import Draw, StreamSampler
 
 
@@ -17,13 +19,13 @@ def draws(
     batch_size: int = 1,
     seed: int = 0,
     position: int = 0,
+    **order: Any,
 ) -> list[Draw]:
     """Return what all ranks draw in the first steps, in the stream's order."""
     ranks = [
         islice(
             StreamSampler(
-                pictures=pictures,
-                seed=seed,
+                Passes(pictures=pictures, seed=seed, **order),
                 rank=rank,
                 size=size,
                 batch_size=batch_size,
@@ -51,6 +53,46 @@ def test_ranks_together_draw_what_one_rank_would(pictures: int, size: int, batch
     assert many == draws(5, pictures=pictures, batch_size=size * batch)
 
 
+def every_order(pictures: int) -> dict[str, Any]:
+    """Return an order that groups, reads by shard and repeats."""
+    random = np.random.default_rng(pictures)
+    return {
+        "shards": random.integers(0, 12, pictures),
+        "aspects": random.uniform(0.5, 2, pictures),
+        "repeats": 1 + 2 * random.random(pictures) ** 3,
+    }
+
+
+@given(st.integers(1, 60), st.integers(0, 200), st.sampled_from([(1, 12), (2, 6), (3, 4), (4, 1)]))
+def test_a_step_has_the_same_pictures_however_ranks_and_micro_batches_share_it(
+    pictures: int, begin: int, split: tuple[int, int]
+) -> None:
+    """Three steps of 24 pictures: by one rank, and by several that accumulate 24 / (size * batch)
+    batches each."""
+    size, batch = split
+    order = every_order(pictures)
+    alone = draws(3, pictures=pictures, batch_size=24, position=begin, **order)
+    micro_batches = 3 * 24 // (size * batch)
+    shared = draws(
+        micro_batches, pictures=pictures, size=size, batch_size=batch, position=begin, **order
+    )
+    assert shared == alone
+
+
+@given(st.integers(1, 60), st.lists(st.tuples(st.integers(1, 4), st.integers(1, 5)), max_size=6))
+def test_with_another_number_of_ranks_nothing_is_seen_twice_or_skipped(
+    pictures: int, sizes: list[tuple[int, int]]
+) -> None:
+    """Each time that ranks leave or join, the others go on from the position."""
+    order = every_order(pictures)
+    seen: list[Draw] = []
+    for size, batch in sizes:
+        seen += draws(
+            2, pictures=pictures, size=size, batch_size=batch, position=len(seen), **order
+        )
+    assert seen == draws(len(seen), pictures=pictures, **order)
+
+
 @given(st.integers(1, 20), st.integers(0, 50), st.integers(1, 3))
 def test_a_position_goes_on_where_the_stream_was_left(
     pictures: int, position: int, size: int
@@ -68,17 +110,10 @@ def test_orders_differ_by_pass_and_by_seed() -> None:
     assert stream[:20] != [draw.record for draw in draws(20, pictures=20, seed=1)]
 
 
-def by_shard(count: int, *, shards: list[int], data_pass: int = 0, **changes: int) -> list[int]:
+def by_shard(count: int, *, shards: list[int], data_pass: int = 0) -> list[int]:
     """Return the pictures that are drawn in one pass."""
-    sampler = StreamSampler(
-        pictures=len(shards),
-        seed=changes.get("seed", 0),
-        rank=0,
-        size=1,
-        batch_size=1,
-        position=data_pass * len(shards),
-        shards=np.array(shards),
-    )
+    plan = Passes(pictures=len(shards), seed=0, shards=np.array(shards))
+    sampler = StreamSampler(plan, rank=0, size=1, batch_size=1, position=data_pass * len(shards))
     return [draw.record for (draw,) in islice(sampler, count)]
 
 

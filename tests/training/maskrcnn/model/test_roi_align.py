@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 import torch
+from torch.nn import functional as F  # noqa: N812 (its usual name)
 from torchvision.ops import MultiScaleRoIAlign
 
 from training.maskrcnn.model.roi_align import PyramidRoIAlign
@@ -46,6 +47,24 @@ def test_pooling_and_its_gradient_are_those_of_torchvision(cells: int, sampling_
     (theirs * weights).sum().backward()
     for name, level in own_features.items():
         torch.testing.assert_close(level.grad, their_features[name].grad, rtol=0, atol=1e-3)
+
+
+@pytest.mark.parametrize("levels", [(2, 5), (4, 4)], ids=["pyramid", "one level"])
+def test_aligned_pooling_is_that_of_torchvision(levels: tuple[int, int]) -> None:
+    pool = PyramidRoIAlign(
+        7, sampling_ratio=2, is_aligned=True, finest=levels[0], coarsest=levels[1]
+    )
+    maps = features() if levels == (2, 5) else {"0": features()["2"]}
+    boxes = [BOXES, BOXES[:2] * 0.7]
+    ours = pool(maps, boxes, SIZES)
+    kernel = pool._pool_aligned(list(maps.values()), boxes)
+    torch.testing.assert_close(ours, kernel, rtol=0, atol=1e-4)
+    # A ramp along x: the mean over a cell is the value in its middle.
+    ramp = (torch.arange(48.0) + 0.5).expand(1, 1, 64, 48) * 4
+    pyramid = {str(level): F.avg_pool2d(ramp, 1 << level) for level in range(4)}
+    alone = pyramid if levels == (2, 5) else {"0": pyramid["2"]}
+    pooled = pool(alone, [torch.tensor([[40.0, 40, 110, 110]])], [(256, 192)])
+    torch.testing.assert_close(pooled[0, 0, 0], 40 + (torch.arange(7) + 0.5) * 10)
 
 
 def test_no_boxes_pool_nothing_and_keep_the_graph() -> None:

@@ -16,7 +16,7 @@ def test_a_sample_is_as_large_as_it_can_be_and_never_ignored(
     labels: list[int], size: int, seed: int
 ) -> None:
     tensor = torch.tensor(labels, dtype=torch.int64)
-    foreground, background = sample(tensor, size=size, positive_fraction=0.25, seed=seed)
+    ((foreground, background),) = sample([tensor], size=size, positive_fraction=0.25, seeds=[seed])
     all_foreground, all_background = (
         sum(label > 0 for label in labels),
         sum(label == 0 for label in labels),
@@ -31,16 +31,18 @@ def test_a_sample_is_as_large_as_it_can_be_and_never_ignored(
 def test_the_same_seed_chooses_the_same_and_another_seed_others() -> None:
     labels = torch.zeros(1000, dtype=torch.int64)
     first, again, other = (
-        set(sample(labels, size=20, positive_fraction=0.5, seed=seed)[1].tolist())
-        for seed in (1, 1, 2)
+        set(chosen.background.tolist())
+        for chosen in sample([labels] * 3, size=20, positive_fraction=0.5, seeds=[1, 1, 2])
     )
     assert first == again != other
 
 
 def test_one_candidate_more_leaves_most_of_the_choice_alone() -> None:
     shorter, longer = (
-        set(sample(torch.zeros(n), size=50, positive_fraction=0.5, seed=1)[1].tolist())
-        for n in (200, 201)
+        set(chosen.background.tolist())
+        for chosen in sample(
+            [torch.zeros(n) for n in (200, 201)], size=50, positive_fraction=0.5, seeds=[1, 1]
+        )
     )
     assert len(shorter & longer) >= 49
 
@@ -53,3 +55,12 @@ def test_only_background_that_lies_mostly_in_a_crowd_is_ignored() -> None:
     labels = torch.tensor([0, 0, 0, 5, 0])
     assert ignore_crowds(labels, boxes, crowds).tolist() == [IGNORED, IGNORED, 0, 5, 0]
     assert ignore_crowds(labels, boxes, torch.zeros((0, 4))) is labels
+
+
+def test_those_with_the_smallest_keys_are_chosen_foreground_up_to_its_share() -> None:
+    labels = torch.tensor([1, 0, 2, IGNORED, 0, 1, 0, 1])
+    keys = torch.rand(8, generator=torch.Generator().manual_seed(4))
+    (chosen,) = sample([labels], size=4, positive_fraction=0.5, seeds=[4])
+    by_key = keys.argsort().tolist()
+    assert chosen.foreground.tolist() == [i for i in by_key if labels[i] > 0][:2]
+    assert chosen.background.tolist() == [i for i in by_key if labels[i] == 0][:2]

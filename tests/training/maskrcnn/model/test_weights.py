@@ -9,6 +9,7 @@ from torchvision.models import mobilenet_v3_small, resnet18
 
 from training.errors import JobFailed
 from training.layout import TrainChannel
+from training.maskrcnn.checkpoint import CheckpointFolder
 from training.maskrcnn.model.maskrcnn import MaskRCNN, build_model
 from training.maskrcnn.model.weights import load_initial_weights
 
@@ -43,6 +44,24 @@ def test_backbone_weights_are_those_of_the_file(
     assert torch.equal(body[name.removeprefix("features.")], state[name])
 
 
+def test_without_a_pyramid_the_fifth_stage_of_a_backbone_goes_to_the_head(
+    channel: TrainChannel, tiny: Any
+) -> None:
+    state = resnet18().state_dict()
+    torch.save(state, channel.pretrained_models / "r18.pth")
+    hyperparameters = tiny(resnet_arch="resnet18", mode_fpn=False, backbone_weights="r18.pth")
+    model = build(hyperparameters)
+    assert load_initial_weights(model, hyperparameters, channel) == []
+    own = model.state_dict()
+    for name, place in (("layer3.1", "backbone.body."), ("layer4.1", "roi_heads.box_head.")):
+        weight = f"{name}.conv2.weight"
+        assert torch.equal(own[f"{place}{weight}"], state[weight])
+    del state["layer4.1.conv2.weight"]
+    torch.save(state, channel.pretrained_models / "r18.pth")
+    with pytest.raises(JobFailed, match=r"1 weights are missing \(roi_heads\.box_head\.layer4"):
+        load_initial_weights(model, hyperparameters, channel)
+
+
 def test_another_backbones_weights_are_refused(channel: TrainChannel, tiny: Any) -> None:
     torch.save(resnet18().state_dict(), channel.pretrained_models / "r18.pth")
     hyperparameters = tiny(backbone_weights="r18.pth")
@@ -55,7 +74,7 @@ def test_another_backbones_weights_are_refused(channel: TrainChannel, tiny: Any)
     [
         ("absent.pth", None, "no such file; looked at"),
         ("broken.pth", b"oops", "cannot be read as weights"),
-        ("ImageNet-R50.npz", b"PK", "cannot be read; give torchvision's"),
+        ("ImageNet-R50.npz", b"PK", "cannot be read as weights"),
     ],
 )
 def test_unusable_weights_are_named(
@@ -81,6 +100,44 @@ def test_a_model_for_other_categories_lends_all_but_its_outputs(
     assert "box_predictor.cls_score.weight" in note
     assert torch.equal(model.roi_heads.box_predictor.cls_score.weight, fresh)
     assert torch.equal(model.roi_heads.box_head.fc6.weight, source.roi_heads.box_head.fc6.weight)
+
+
+@pytest.mark.parametrize("has_average", [True, False])
+def test_of_a_checkpoint_the_averaged_weights_are_taken_where_there_are_any(
+    channel: TrainChannel, tiny: Any, has_average: bool
+) -> None:
+    source = build(tiny(), seed=1)
+    name = "roi_heads.box_head.fc6.weight"
+    average = {"steps": 9, "weights": {name: torch.full_like(source.state_dict()[name], 7)}}
+    state = {
+        "model": source.state_dict(),
+        "stepper": {"optimizer": {}, "average": average if has_average else {}},
+        "position": {"step": 9},
+    }
+    CheckpointFolder(channel.root / "checkpoints", keep=1).save(state, step=9)
+    file = channel.root / "checkpoints" / "step-00000009.pt"
+    hyperparameters = tiny(load_model=str(file))
+    model = build(hyperparameters)
+    assert load_initial_weights(model, hyperparameters, channel) == []
+    own, theirs = model.state_dict(), source.state_dict()
+    assert torch.equal(own[name], average["weights"][name] if has_average else theirs[name])
+    assert torch.equal(own["rpn.head.cls_logits.weight"], theirs["rpn.head.cls_logits.weight"])
+
+
+@pytest.mark.parametrize("mode_mask", [True, False])
+def test_a_model_with_masks_and_one_without_lend_each_other_the_rest(
+    channel: TrainChannel, tiny: Any, mode_mask: bool
+) -> None:
+    source = build(tiny(mode_mask=not mode_mask), seed=1)
+    torch.save({"model": source.state_dict()}, channel.pretrained_models / "model.pt")
+    hyperparameters = tiny(load_model="model.pt", mode_mask=mode_mask)
+    model = build(hyperparameters)
+    (note,) = load_initial_weights(model, hyperparameters, channel)
+    assert ("masks are begun anew" if mode_mask else "its mask branch is left out") in note
+    assert torch.equal(
+        model.roi_heads.box_predictor.cls_score.weight,
+        source.roi_heads.box_predictor.cls_score.weight,
+    )
 
 
 def test_a_model_of_another_shape_is_refused(channel: TrainChannel, tiny: Any) -> None:

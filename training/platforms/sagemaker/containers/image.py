@@ -25,7 +25,8 @@ def find_image(engine: Engine, wanted: str, algorithm: str, *, gpus: bool) -> st
     names = [wanted]
     is_ours = wanted.endswith(f":{image_tag(algorithm)}")
     if is_ours:
-        variants = sorted(RECIPES[algorithm].variants, reverse=gpus)  # cpu before gpu
+        built_for_this = [each for each in RECIPES[algorithm].variants if "-" not in each]
+        variants = sorted(built_for_this, reverse=gpus)  # cpu before gpu
         names += [local_name(algorithm, variant=variant) for variant in variants]
     for name in names:
         if engine.has_image(name):

@@ -1,0 +1,142 @@
+"""Both engines with two real processes each."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from training.errors import UsageError
+from training.maskrcnn.engines import start_engine
+
+ROOT = Path(__file__).parents[4]
+SCRIPT = Path(__file__).with_name("two_ranks.py")
+INPUTS = [[0, 1, 2], [3, 4, 5]]
+COLUMN_SUMS = [3, 5, 7]
+
+
+def environment(**variables: str) -> dict[str, str]:
+    return {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": str(ROOT), **variables}
+
+
+def start_ranks(name: str) -> str:
+    if name == "horovod":
+        horovodrun = Path(sys.executable).parent / "horovodrun"
+        argv = [str(horovodrun), "-np", "2", "--gloo", "--network-interfaces", "lo"]
+    else:
+        with socket.socket() as listener:
+            listener.bind(("127.0.0.1", 0))
+            port = str(listener.getsockname()[1])
+        argv = [sys.executable, "-m", "torch.distributed.run", "--nproc-per-node", "2"]
+        argv += ["--master-port", port, "--no-python"]
+    done = subprocess.run(
+        [*argv, sys.executable, str(SCRIPT), name],
+        cwd=ROOT,
+        env=environment(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout
+    return done.stdout
+
+
+@pytest.fixture(scope="module", params=["horovod", "torch"])
+def engine(request: pytest.FixtureRequest) -> tuple[str, list[Any]]:
+    """The engine's name, and what rank 0 and rank 1 found."""
+    output = start_ranks(request.param)
+    results = dict(
+        json.loads(line.partition("RESULT ")[2])
+        for line in output.splitlines()
+        if "RESULT " in line
+    )
+    return request.param, [results[0], results[1]]
+
+
+def both(engine: tuple[str, list[Any]], key: str) -> Any:
+    """Return what both ranks found alike."""
+    first, second = (result[key] for result in engine[1])
+    assert first == second
+    return first
+
+
+def gradient(scale: float = 1.0, samples: float = 1.0) -> dict[str, Any]:
+    """Of both ranks: rank 1 has ten times the inputs of rank 0."""
+    return {
+        "first.weight": [[scale * 11 * value * (1 + samples) for value in COLUMN_SUMS]] * 2,
+        "second.weight": [[scale * 11 * sum(COLUMN_SUMS) * samples] * 2],
+    }
+
+
+def test_gradients_of_all_ranks_are_added_up(engine: Any) -> None:
+    assert both(engine, "none") == {**gradient(), "sent": ["torch.float32"]}
+
+
+def test_a_head_without_samples_on_one_rank_gets_the_gradient_of_the_other(engine: Any) -> None:
+    found = both(engine, "a head without samples")
+    assert found["second.weight"] == [[sum(COLUMN_SUMS)] * 2]
+    assert found["first.weight"] == [[2 * value + 10 * value for value in COLUMN_SUMS]] * 2
+
+
+def test_gradients_travel_in_fp16_where_asked(engine: Any) -> None:
+    assert both(engine, "fp16") == {**gradient(), "sent": ["torch.float16"]}
+
+
+def test_gradients_travel_in_bf16_where_the_engine_can_add_it_up(engine: Any) -> None:
+    found = both(engine, "bf16")
+    if engine[0] == "horovod":
+        assert found.startswith("gradient_compression: 'bf16': Horovod cannot add up bf16")
+        return
+    assert found["sent"] == ["torch.bfloat16"]
+    assert found["second.weight"] == [[pytest.approx(165, rel=2**-7)] * 2]
+
+
+def test_gradients_of_several_batches_travel_once_in_a_step(engine: Any) -> None:
+    name, _ = engine
+    # Horovod takes each parameter on its own and fuses them; torch has one bucket for both.
+    sent = 2 if name == "horovod" else 1
+    expected = [gradient(scale=3), 0, sent]
+    assert both(engine, "accumulated") == {"step 1": expected, "step 2": expected}
+
+
+def test_values_arrive_whole_and_in_the_order_of_ranks_in_parts_of_any_size(engine: Any) -> None:
+    first, second = (result["messages"] for result in engine[1])
+    assert first["gathered"] == [[0, 0, 0], [1, 5000, 5000 * 4999 // 2]]
+    assert second["gathered"] == []
+    for found in (first, second):
+        assert found["sum"] == [3.0, 1.0]
+        assert found["broadcast"] == [[0, "x"], "hello"]
+
+
+def test_an_engine_that_does_not_exist_is_refused_with_those_that_do() -> None:
+    with pytest.raises(UsageError, match="--engine mpi: choose one of horovod, torch, smddp"):
+        start_engine("mpi")
+
+
+def test_hierarchical_sums_need_nccl_and_options_reach_horovod(
+    tiny: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from training.maskrcnn.engines import horovod_engine
+
+    with pytest.raises(UsageError, match="horovod_hierarchical_allreduce: True: needs"):
+        horovod_engine.start(tiny(horovod_hierarchical_allreduce=True))
+    monkeypatch.setattr(horovod_engine.hvd, "nccl_built", lambda: 1)
+    values = tiny(
+        horovod_hierarchical_allreduce=True,
+        horovod_fusion_threshold=0,
+        horovod_cycle_time=2.5,
+    )
+    assert horovod_engine._variables(values) == {
+        "HOROVOD_FUSION_THRESHOLD": "0",
+        "HOROVOD_CYCLE_TIME": "2.5",
+        "HOROVOD_HIERARCHICAL_ALLREDUCE": "1",
+    }
+    assert horovod_engine._variables(tiny()) == {}

@@ -1,4 +1,4 @@
-"""`python -m bench`: every bench, one after the other."""
+"""`python -m bench`: the benches that need no idle cores for long, one after the other."""
 
 from __future__ import annotations
 

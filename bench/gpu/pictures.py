@@ -96,7 +96,6 @@ def _our_picture(scene: Scene, size: tuple[int, int]) -> Picture:
         ),
         image_id=scene.seed,
         file=f"{scene.seed}.jpg",
-        original_size=size,
     )
 
 

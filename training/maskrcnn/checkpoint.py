@@ -52,15 +52,25 @@ class CheckpointFolder:
         return path
 
     def load_newest(self, warn: Callable[[str], None]) -> State | None:
-        """Return the newest checkpoint that is whole, or None where there is none.
+        """Return the newest checkpoint that is whole, or None where there is none at all.
 
         Args:
             warn: Told of each checkpoint that is passed over.
+
+        Raises:
+            JobFailed: There are some, and none can be read: a run from the beginning would remove
+                them, and the file system may only be away for a moment.
         """
-        for path in self._newest_first():
+        paths = self._newest_first()
+        for path in paths:
             try:
                 return read_checkpoint(path)
             except JobFailed as error:
+                if path is paths[-1]:
+                    raise JobFailed(
+                        f"none of {len(paths)} checkpoints can be used, the oldest of them: "
+                        f"{error}. Mend them, or give another --log-dir to begin anew"
+                    ) from error
                 warn(f"{error}; trying the one before it")
         return None
 

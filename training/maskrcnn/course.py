@@ -91,15 +91,17 @@ class Course:
         epoch = self._schedule.images_per_epoch
         return self.position.images // epoch > before // epoch
 
-    def take_score(self, score: float) -> bool:
-        """Note an evaluation's mAP, and return whether it is the best one so far."""
-        self.position.images_at_evaluation = self.position.images
+    def is_best(self, score: float) -> bool:
+        """Tell whether the mAP of an evaluation here is larger than all before it."""
         best = self.position.best_score
         # The same evaluation made again, after a resume, is still the best.
-        is_best = best is None or score > best or self.position.best_step == self.position.step
-        if is_best:
+        return best is None or score > best or self.position.best_step == self.position.step
+
+    def take_score(self, score: float) -> None:
+        """Note an evaluation's mAP."""
+        self.position.images_at_evaluation = self.position.images
+        if self.is_best(score):
             self.position.best_score, self.position.best_step = score, self.position.step
-        return is_best
 
     def _steps_of_now(self) -> int:
         """Return how many steps of today's global batch have seen what was seen."""

@@ -41,7 +41,7 @@ class Detector:
         precision: torch.dtype,
         category_ids: Sequence[int],
     ) -> None:
-        """Detect with a model that is on the device.
+        """Detect with a model that is on the device and in evaluation mode.
 
         Args:
             precision: Of the network: float32, or what autocast mixes with it.
@@ -71,13 +71,8 @@ class Detector:
         height, width = pixels.shape[1:]
         padding = (0, -width % STRIDE, 0, -height % STRIDE)
         batch = torch.nn.functional.pad(pixels.to(self._device), padding)[None]
-        was_training = self._model.training
-        if was_training:
-            self._model.eval()
         with autocast(self._device, self._precision):
             (answer,) = self._model(batch, [(height, width)])
-        if was_training:
-            self._model.train()
         return answer  # type: ignore[no-any-return]
 
     def locate(self, answer: Detections, frame: Frame, pixels: Tensor) -> Found:

@@ -25,7 +25,7 @@ from training.maskrcnn.data.pictures import BrokenPicture
 from training.maskrcnn.data.record import Record
 from training.maskrcnn.detect import Detector
 from training.maskrcnn.engines.engine import Engine
-from training.maskrcnn.files import write_atomically
+from training.maskrcnn.files import write_result
 from training.maskrcnn.found import Found
 from training.maskrcnn.hyperparameters import Hyperparameters
 from training.maskrcnn.model.maskrcnn import Detections, MaskRCNN
@@ -164,11 +164,15 @@ def _judge(
 
 
 def write_predictions(path: Path, split: Split, detections: Found, *, step: int) -> None:
-    """Write predictions.json, with the first pictures only where there are many."""
+    """Write predictions.json, with the first pictures only where there are many.
+
+    Raises:
+        JobFailed: It cannot be written.
+    """
     shown = [record.image_id for record in split.records[:PREDICTED_PICTURES]]
     document = {
         "split": split.name,
         "step": step,
         "detections": detections.of_images(shown).to_coco(),
     }
-    write_atomically(path, json.dumps(document).encode())
+    write_result(path, json.dumps(document).encode())

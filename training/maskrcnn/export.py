@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from dataclasses import asdict
 from pathlib import Path
@@ -67,6 +68,8 @@ def export(
     fixed = None if size is None else _read_size(size)
     if not output.parent.is_dir():
         raise UsageError(f"--output {output}: {output.parent} is no folder")
+    if output.is_dir() or not os.access(output.parent, os.W_OK):
+        raise UsageError(f"--output {output}: cannot be written")
     kind = _format_of(output)
     # Here, so that --help and wrong usage do not wait for torch.
     import torch

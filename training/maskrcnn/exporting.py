@@ -24,7 +24,7 @@ from training.maskrcnn.export_formats import (
     ExportFormat,
     Run,
 )
-from training.maskrcnn.files import write_atomically
+from training.maskrcnn.files import write_result
 from training.maskrcnn.hyperparameters import Hyperparameters
 from training.maskrcnn.model_file import TrainedModel
 from training.maskrcnn.photos import Opening, Photo
@@ -101,10 +101,7 @@ def export_model(
         part = sample[:, :, : max(1, sample.shape[2] * 2 // 3)]
         _, more = _compare(deployed, run, _inputs(part, None))
         differences |= {name: max(more[name], differences.get(name, 0)) for name in more}
-    try:
-        write_atomically(path, content)
-    except OSError as error:
-        raise JobFailed(f"{path}: cannot be written ({error.strerror})") from error
+    write_result(path, content)
     return Exported(
         file=str(path), size_bytes=len(content), detections=detections, differences=differences
     )

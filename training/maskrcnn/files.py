@@ -8,18 +8,22 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
+from training.errors import JobFailed
+
 
 @contextmanager
-def written_aside(path: Path) -> Iterator[BinaryIO]:
+def written_aside(path: Path, *, aside: Path | None = None) -> Iterator[BinaryIO]:
     """Give a file to write, flush it to the disk, and put it in place of the old one.
 
-    A process killed at any moment leaves the old file or the new one, and at worst a `.tmp`
-    beside it.
+    A process killed at any moment leaves the old file or the new one, and at worst the one aside.
+
+    Args:
+        aside: What the file is called until then; None is a `.tmp` of this process beside it.
 
     Raises:
         OSError: It cannot be written; what was there before is still there.
     """
-    aside = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    aside = aside or path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
         with aside.open("wb") as file:
             yield file
@@ -36,6 +40,18 @@ def write_atomically(path: Path, data: bytes) -> None:
     """Write a file as `written_aside` does."""
     with written_aside(path) as file:
         file.write(data)
+
+
+def write_result(path: Path, data: bytes) -> None:
+    """Write a file as `written_aside` does.
+
+    Raises:
+        JobFailed: It cannot be written.
+    """
+    try:
+        write_atomically(path, data)
+    except OSError as error:
+        raise JobFailed(f"{path}: cannot be written ({error.strerror})") from error
 
 
 def sync_folder(folder: Path) -> None:

@@ -294,7 +294,8 @@ class Hyperparameters(BaseModel):
                 "mode_fpn False: the head is the fifth stage of a ResNet; with resnet_arch "
                 "mobilenet keep mode_fpn True, or choose resnet18, resnet50 or resnet101"
             )
-        if self.batch_norm == "GN" and self.backbone_weights == "torchvision":
+        begins_with_imagenet = self.load_model is None and self.backbone_weights == "torchvision"
+        if self.batch_norm == "GN" and begins_with_imagenet:
             raise ValueError(
                 "backbone_weights: torchvision's weights belong to batch norm; with batch_norm GN "
                 "give None or a file with weights for group norm"

@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from training.cli import log
+from training.errors import JobFailed
 from training.layout import LogChannel
 from training.maskrcnn.files import write_atomically
 
@@ -71,17 +73,17 @@ class FileRecorder:
         # Takes seconds and is of no use to the other ranks.
         from torch.utils.tensorboard import SummaryWriter
 
-        _drop_later_lines(channel, step)
-        self._lines = channel.metrics.open("a", encoding="utf-8")
-        self._events = SummaryWriter(str(channel.events), purge_step=step + 1)
+        self._root = channel.root
+        with self._written():
+            _drop_later_lines(channel, step)
+            self._lines = channel.metrics.open("a", encoding="utf-8")
+            self._events = SummaryWriter(str(channel.events), purge_step=step + 1)
 
     def record(self, kind: Kind, values: Mapping[str, float], *, step: int, epoch: float) -> None:
         for name, value in values.items():
             print(f"{name}: {value:.6g}")  # noqa: T201 (stdout is where metrics are read from)
-            self._events.add_scalar(name, value, step)
         # Seen at once, through a pipe too.
         print(end="", flush=True)  # noqa: T201
-        self._events.flush()
         line = {
             "kind": kind,
             "step": step,
@@ -89,20 +91,38 @@ class FileRecorder:
             "time_s": round(time.time(), 3),
             "values": dict(values),
         }
-        self._lines.write(json.dumps(line) + "\n")
-        self._lines.flush()
+        with self._written():
+            for name, value in values.items():
+                self._events.add_scalar(name, value, step)
+            self._events.flush()
+            self._lines.write(json.dumps(line) + "\n")
+            self._lines.flush()
 
     def show(self, name: str, pictures: Pictures, *, step: int) -> None:
         for picture_name, pixels in pictures:
-            self._events.add_image(f"{name}/{picture_name}", pixels, step, dataformats="HWC")
-        self._events.flush()
+            with self._written():
+                self._events.add_image(f"{name}/{picture_name}", pixels, step, dataformats="HWC")
+        with self._written():
+            self._events.flush()
 
     def say(self, message: str) -> None:
         log.print(message, markup=False)
 
     def close(self) -> None:
-        self._lines.close()
-        self._events.close()
+        with self._written():
+            self._lines.close()
+            self._events.close()
+
+    @contextmanager
+    def _written(self) -> Iterator[None]:
+        """Name the folder where metrics cannot be written: errors of open files do not."""
+        try:
+            yield
+        except OSError as error:
+            raise JobFailed(
+                f"{self._root}: metrics cannot be written ({error.strerror}); the checkpoints are "
+                "still there. Make room and run the same job again with resume"
+            ) from error
 
 
 def _drop_later_lines(channel: LogChannel, step: int) -> None:

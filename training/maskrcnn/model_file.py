@@ -10,7 +10,7 @@ from pathlib import Path
 import torch
 
 from training.errors import JobFailed
-from training.maskrcnn.files import write_atomically
+from training.maskrcnn.files import write_result
 from training.maskrcnn.hyperparameters import Hyperparameters, read_hyperparameters
 from training.maskrcnn.model.maskrcnn import MaskRCNN, build_model
 
@@ -29,7 +29,7 @@ def save_model(path: Path, trained: TrainedModel) -> None:
     """Write model.pt.
 
     Raises:
-        OSError: It cannot be written.
+        JobFailed: It cannot be written.
     """
     buffer = io.BytesIO()
     torch.save(
@@ -40,7 +40,7 @@ def save_model(path: Path, trained: TrainedModel) -> None:
         },
         buffer,
     )
-    write_atomically(path, buffer.getvalue())
+    write_result(path, buffer.getvalue())
 
 
 def load_model(path: Path, device: torch.device) -> TrainedModel:

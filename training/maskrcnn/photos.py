@@ -18,6 +18,8 @@ from training.maskrcnn.data.pictures import DRAFT_FACTOR, BrokenPicture, resize,
 from training.maskrcnn.hyperparameters import Hyperparameters
 
 KNOWN_SUFFIXES = frozenset(suffix for suffixes in SUFFIXES.values() for suffix in suffixes)
+PICTURES = "pictures"
+"""Folder of an output for pictures with drawings."""
 FIRST_TURNED = 5
 """EXIF's orientations from here on swap width and height."""
 
@@ -46,7 +48,8 @@ def find_photos(places: Sequence[Path], *, output: Path) -> list[Photo]:
     Args:
         places: A file is taken whatever its name is; in a folder and the folders below it, those
             whose names end as pictures' do, and do not begin with a dot.
-        output: Left out of the search: it may hold pictures with drawings.
+        output: Its folder PICTURES is left out of the search, and all of it where it lies below a
+            place: there may be pictures with drawings.
 
     Raises:
         UsageError: A place is not there, or a folder has no picture.
@@ -92,7 +95,8 @@ def _walk(folder: Path, output: Path) -> Iterator[Path]:
         folders[:] = sorted(
             name
             for name in folders
-            if not name.startswith(".") and (here / name).resolve() != output
+            if not name.startswith(".")
+            and (here / name).resolve() not in {output, output / PICTURES}
         )
         for name in sorted(files):
             if not name.startswith(".") and Path(name).suffix.lower() in KNOWN_SUFFIXES:

@@ -20,9 +20,9 @@ from training.errors import JobFailed, UsageError
 from training.maskrcnn.ahead import ahead
 from training.maskrcnn.data.pictures import BrokenPicture
 from training.maskrcnn.detect import Detector
-from training.maskrcnn.files import write_atomically
+from training.maskrcnn.files import write_atomically, write_result
 from training.maskrcnn.found import Detection
-from training.maskrcnn.photos import Frame, Opening, Photo, unique
+from training.maskrcnn.photos import PICTURES, Frame, Opening, Photo, unique
 from training.report.dataset import to_region
 from training.report.overlay import draw_regions
 
@@ -189,7 +189,7 @@ class ResultFolder:
             "height": seen.frame.height,
         }
         if opening is not None:
-            name = PurePosixPath("pictures", seen.photo.name).with_suffix(".jpg")
+            name = PurePosixPath(PICTURES, seen.photo.name).with_suffix(".jpg")
             image["drawn"] = unique(str(name), self._taken)
             self._draw(seen, opening, self._root / image["drawn"])
         self._images.append(image)
@@ -207,8 +207,8 @@ class ResultFolder:
             "categories": [{"id": key, "name": name} for key, name in self._categories.items()],
             "skipped": self._skipped,
         }
-        self._write(self.predictions, json.dumps(self._detections).encode())
-        self._write(self.images, json.dumps(document, indent=1).encode())
+        write_result(self.predictions, json.dumps(self._detections).encode())
+        write_result(self.images, json.dumps(document, indent=1).encode())
 
     def _draw(self, seen: Seen, opening: Opening, path: Path) -> None:
         photo = opening.whole(seen.photo)
@@ -225,12 +225,6 @@ class ResultFolder:
             drawn.save(path, format="JPEG", quality=JPEG_QUALITY)
         except OSError as error:
             raise JobFailed(f"{path}: cannot be written ({error.strerror or error})") from error
-
-    def _write(self, path: Path, content: bytes) -> None:
-        try:
-            write_atomically(path, content)
-        except OSError as error:
-            raise JobFailed(f"{path}: cannot be written ({error.strerror})") from error
 
 
 def _read_images(annotations: Path) -> dict[str, Mapping[str, Any]]:

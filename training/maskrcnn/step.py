@@ -129,7 +129,14 @@ class Stepper:
         }
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        options = [
+            {name: value for name, value in group.items() if name != "params"}
+            for group in self._optimizer.param_groups
+        ]
         self._optimizer.load_state_dict(state["optimizer"])
+        # It takes the options of the state as well; those of now hold, as the learning rate does.
+        for group, own in zip(self._optimizer.param_groups, options, strict=True):
+            group.update(own)
         self._scaler.load_state_dict(state["scaler"])
         self._average.load_state_dict(state.get("average", {}))
 

@@ -50,10 +50,10 @@ STAGES = 5
 
 
 def _choose_resnet(value: Any) -> Values:
-    blocks = tuple(value) if isinstance(value, list | tuple) else value
-    if blocks not in RESNETS:
-        raise ValueError("only [3, 4, 6, 3] (resnet50) and [3, 4, 23, 3] (resnet101) are allowed")
-    return {"resnet_arch": RESNETS[blocks]}
+    for blocks, name in RESNETS.items():
+        if _plain(value) == list(blocks):
+            return {"resnet_arch": name}
+    raise ValueError("only [3, 4, 6, 3] (resnet50) and [3, 4, 23, 3] (resnet101) are allowed")
 
 
 def _short_sides(value: Any) -> Values:
@@ -82,7 +82,7 @@ def _splits(name: str) -> Callable[[Any], Values]:
 
 
 def _frozen_stages(value: Any) -> Values:
-    if value not in {0, 1, 2}:
+    if type(value) is not int or not 0 <= value <= 2:
         raise ValueError("expected 0, 1 or 2")
     return {"trainable_backbone_layers": STAGES - value}
 

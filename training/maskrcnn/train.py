@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import platform
+from contextlib import suppress
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
@@ -94,18 +95,25 @@ def train(
     watch_launcher()
     stop = StopRequest(max_run_s=max_run_s)
     values = _read_file(hyperparameters)
-    channel = _open_log_channel(log_dir, resume)
-    rank = _Rank(hyperparameters=values, data=TrainChannel(data), log=channel)
-    raise typer.Exit(_train_rank(engine, rank, stop))
+    rank = _Rank(
+        hyperparameters=values,
+        data=TrainChannel(data),
+        log=_open_log_channel(log_dir),
+        is_new=resume is Resume.NEVER,
+    )
+    is_elastic = engine == "horovod" and os.environ.get("HOROVOD_ELASTIC") == "1"
+    if not is_elastic:
+        rank.refuse_checkpoints()
+    raise typer.Exit(_train_rank(engine, rank, stop, is_elastic=is_elastic))
 
 
-def _train_rank(engine_name: str, rank: _Rank, stop: StopRequest) -> ExitCode:
+def _train_rank(engine_name: str, rank: _Rank, stop: StopRequest, *, is_elastic: bool) -> ExitCode:
     """Run this rank's part of the job and leave outcome.json."""
     # Here, so that --help and wrong usage do not wait for torch.
     from training.maskrcnn.engines import start_engine
 
     try:
-        if engine_name == "horovod" and os.environ.get("HOROVOD_ELASTIC") == "1":
+        if is_elastic:
             from training.maskrcnn.elastic import train_elastically
 
             ending = train_elastically(rank, stop, rank.hyperparameters)
@@ -115,7 +123,9 @@ def _train_rank(engine_name: str, rank: _Rank, stop: StopRequest) -> ExitCode:
             engine.close()
     except Exception as error:
         message = str(error) or type(error).__name__
-        write_outcome(rank.log.outcome, "failed", step=rank.step, message=message)
+        # The disk may be full, which may be the very cause: that is what must be told.
+        with suppress(OSError):
+            write_outcome(rank.log.outcome, "failed", step=rank.step, message=message)
         if isinstance(error, OSError):
             raise JobFailed(message) from error
         raise
@@ -129,6 +139,8 @@ class _Rank:
     hyperparameters: Hyperparameters
     data: TrainChannel
     log: LogChannel
+    is_new: bool
+    """The run must not go on from the checkpoints of an earlier one."""
     state: State | None = field(default=None, init=False)
     """What it goes on from instead of a checkpoint; None while it is training."""
     _trainer: Trainer | None = field(default=None, init=False)
@@ -137,10 +149,21 @@ class _Rank:
     def step(self) -> int:
         return self._trainer.position.step if self._trainer else 0
 
+    def refuse_checkpoints(self) -> None:
+        """Raise UsageError where a new run has checkpoints of an earlier one."""
+        if self.is_new and any(self.log.checkpoints.glob("step-*.pt")):
+            raise UsageError(
+                f"--log-dir {self.log.root}: has checkpoints of an earlier run; give a new "
+                "folder, or --resume auto to go on from them"
+            )
+
     def train(self, engine: Engine, stop: Stop) -> Ending:
         """Train among these ranks."""
         from training.maskrcnn.trainer import Job, Trainer
 
+        if self.state is None:
+            # Not where others have a state: checkpoints are this run's, which the rank has joined.
+            self.refuse_checkpoints()
         _share_cores(engine)
         _introduce(engine)
         _check_precision(self.hyperparameters, engine)
@@ -186,21 +209,14 @@ def _read_file(path: Path) -> Hyperparameters:
     return read_hyperparameters(values, source=str(path))
 
 
-def _open_log_channel(folder: Path, resume: Resume) -> LogChannel:
-    channel = LogChannel(folder)
+def _open_log_channel(folder: Path) -> LogChannel:
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        has_checkpoints = any(channel.checkpoints.glob("step-*.pt"))
     except OSError as error:
         raise UsageError(f"--log-dir {folder}: cannot be made ({error.strerror})") from error
     if not os.access(folder, os.W_OK):
         raise UsageError(f"--log-dir {folder}: cannot be written to")
-    if resume is Resume.NEVER and has_checkpoints:
-        raise UsageError(
-            f"--log-dir {folder}: has checkpoints of an earlier run; give a new folder, or "
-            "--resume auto to go on from them"
-        )
-    return channel
+    return LogChannel(folder)
 
 
 def _share_cores(engine: Engine) -> None:

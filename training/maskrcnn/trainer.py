@@ -67,7 +67,7 @@ class Trainer:
         self._checkpoints = CheckpointFolder(
             job.log.checkpoints, job.hyperparameters.keep_checkpoints
         )
-        self._saved_step = -1
+        self._saved_step: int | None = None
         self._window = Window()
         self._data_watch = DataWatch(
             num_workers=job.hyperparameters.num_workers, ranks_of_host=job.engine.local_size
@@ -87,7 +87,7 @@ class Trainer:
         self._is_stop_requested = False
         position = Position()
         if state is not None:
-            self._stepper.load_state_dict(state["stepper"])
+            self._load_stepper(state)
             position = Position(**state["position"])
         self._course = Course(self._schedule, job.hyperparameters, position)
         self._recorder = self._start_recorder()
@@ -185,16 +185,33 @@ class Trainer:
                 )
             return state
 
-        state = given or on_rank_0(self._engine, read)
+        state = given
+        if state is None and (state := on_rank_0(self._engine, read)) is not None:
+            # Not written again before a step is taken: a kill between the renames of checksum and
+            # checkpoint would damage the one that is there.
+            self._saved_step = state["position"]["step"]
         weights = state["model"] if state else self._engine.broadcast(self._model.state_dict())
         try:
             self._model.load_state_dict(weights)
         except RuntimeError as error:
-            raise JobFailed(
-                f"{self._checkpoints.folder}: its checkpoints belong to another model; give "
-                f"another --log-dir, or the hyperparameters of before ({error})"
-            ) from error
+            raise self._belong_to_another("model", error) from error
         return state, notes
+
+    def _load_stepper(self, state: State) -> None:
+        before, now = state["hyperparameters"]["optimizer"], self._hyperparameters.optimizer
+        if before != now:
+            # torch takes the state of one for another's, and fails in the first step.
+            raise self._belong_to_another("optimizer", f"{before}, not {now}")
+        try:
+            self._stepper.load_state_dict(state["stepper"])
+        except (KeyError, RuntimeError, ValueError) as error:
+            raise self._belong_to_another("optimizer or precision", error) from error
+
+    def _belong_to_another(self, what: str, reason: object) -> JobFailed:
+        return JobFailed(
+            f"{self._checkpoints.folder}: its checkpoints belong to another {what}; give another "
+            f"--log-dir, or the hyperparameters of before ({reason})"
+        )
 
     def _start_recorder(self) -> Recorder:
         """The one place that asks for rank 0: what the others record goes nowhere."""
@@ -294,8 +311,10 @@ class Trainer:
             score = self._validation.run(self._model, self.position, epoch=self._course.epoch)
             if score is None:
                 return False
-            if self._course.take_score(score):
+            # First the model: where a rank is lost in between, both are done again.
+            if self._course.is_best(score):
                 self._save_model(is_best=True)
+            self._course.take_score(score)
         return True
 
     def _share_statistics(self) -> None:

@@ -54,14 +54,27 @@ def test_the_last_checkpoints_are_kept_and_the_newest_is_loaded(tmp_path: Path) 
 def test_a_new_checkpoint_stays_although_damaged_ones_of_later_steps_are_there(
     tmp_path: Path,
 ) -> None:
-    folder = CheckpointFolder(tmp_path, keep=2)
-    for step in (900, 901, 902):
+    folder = CheckpointFolder(tmp_path, keep=4)
+    for step in (5, 900, 901, 902):
         folder.save(state(step), step=step)
-        (tmp_path / f"step-{step:08}.pt").write_bytes(b"damaged")
-    assert newest_step(folder, warn=lambda _message: None) is None
+        if step > 5:
+            (tmp_path / f"step-{step:08}.pt").write_bytes(b"damaged")
+    assert newest_step(folder, warn=lambda _message: None) == 5
     folder.save(state(7), step=7)
     assert newest_step(folder) == 7
-    assert [path.name for path in sorted(tmp_path.glob("*.pt"))] == ["step-00000007.pt"]
+    assert [path.name for path in sorted(tmp_path.glob("*.pt"))] == [
+        "step-00000005.pt",
+        "step-00000007.pt",
+    ]
+
+
+def test_a_run_does_not_begin_anew_over_checkpoints_that_cannot_be_read(tmp_path: Path) -> None:
+    folder = CheckpointFolder(tmp_path, keep=2)
+    for step in (1, 2):
+        folder.save(state(step), step=step)
+        (tmp_path / f"step-{step:08}.pt").write_bytes(b"damaged")
+    with pytest.raises(JobFailed, match=r"none of 2 checkpoints.*step-00000001\.pt.*--log-dir"):
+        folder.load_newest(lambda _message: None)
 
 
 def test_checksums_are_those_of_sha256sum(tmp_path: Path) -> None:

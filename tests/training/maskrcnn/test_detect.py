@@ -63,18 +63,18 @@ def test_without_masks_detections_have_no_segmentation(coco_set: Any) -> None:
     assert set(detection) == {"image_id", "category_id", "bbox", "score"}
 
 
-@pytest.mark.parametrize("is_training", [True, False])
-def test_detecting_leaves_the_model_in_its_mode(shapes: Any, tiny: Any, is_training: bool) -> None:
+def test_detections_are_of_the_picture_and_the_best_come_first(shapes: Any, tiny: Any) -> None:
     hyperparameters = tiny(score_threshold=0.0)
     split = read_split(shapes, "val2017")
     model = build_model(hyperparameters, categories=4, sum_over_ranks=lambda tensor: tensor)
-    model.train(is_training)
     detector = Detector(
-        model, torch.device("cpu"), precision=torch.float32, category_ids=list(split.categories)
+        model.eval(),
+        torch.device("cpu"),
+        precision=torch.float32,
+        category_ids=list(split.categories),
     )
     record, pixels = EvaluationPictures(split.records, hyperparameters)[0]
     detections = detector.detect(record, pixels)
-    assert model.training == is_training
     assert len(detections) == 10
     assert {d["image_id"] for d in detections} == {record.image_id}
     assert {d["category_id"] for d in detections} <= set(split.categories)

@@ -122,7 +122,8 @@ def elastic_run(
                 *("--host-discovery-script", str(discovery), *options),
                 *("--gloo", "--network-interfaces", "lo"),
                 *(sys.executable, str(SCRIPT), "--data", str(data.root)),
-                *("--log-dir", str(recorded.log.root)),
+                # As the launcher starts a new run: whoever joins later finds checkpoints there.
+                *("--log-dir", str(recorded.log.root), "--resume", "never"),
                 *("--hyperparameters", str(folder / "hyperparameters.json")),
             ],
             cwd=ROOT,

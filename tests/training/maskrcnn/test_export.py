@@ -134,6 +134,7 @@ def test_one_that_does_is_written_and_its_differences_told(
     [
         (["--output", "model.bin"], "must end with .pt2 or .onnx"),
         (["--output", "none/model.pt2"], "none is no folder"),
+        (["--output", "folder.pt2"], "folder.pt2: cannot be written"),
         (["--output", "model.pt2", "--size", "100x64"], "--size 100x64: must be HEIGHTxWIDTH"),
         (["--output", "model.pt2", "--size", "32x64"], "multiples of 32 from 64 on"),
         (["--output", "model.pt2", "--size", "big"], "--size big: must be HEIGHTxWIDTH"),
@@ -143,6 +144,7 @@ def test_wrong_usage_says_what_is_allowed(
     options: list[str], message: str, one_rank: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.chdir(tmp_path)
+    (tmp_path / "folder.pt2").mkdir()
     done = invoke(one_rank.channel.model, *options)
     assert isinstance(done.exception, UsageError)
     assert message in str(done.exception)

@@ -64,6 +64,10 @@ def test_modes_that_differ_have_defaults_that_differ() -> None:
     assert read(mode_mask=False, mask_head_layers=2).mask_head_layers == 2
 
 
+def test_a_whole_model_with_group_norm_needs_no_word_about_backbone_weights() -> None:
+    assert read(batch_norm="GN", load_model="model.pt").weight_files() == {"load_model": "model.pt"}
+
+
 def test_without_a_schedule_training_takes_the_24_epochs_of_the_reference() -> None:
     assert read().lr_epoch_schedule == ((16, 0.1), (20, 0.01), (24, None))
     assert read(lr_schedule=[10, 20]).lr_epoch_schedule is None

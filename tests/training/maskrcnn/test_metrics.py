@@ -1,12 +1,15 @@
 from __future__ import annotations
 
+import errno
 import json
+import os
 import re
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import pytest
 
+from training.errors import JobFailed
 from training.layout import LogChannel
 from training.maskrcnn.metrics import FileRecorder, LineRecorder, NullRecorder
 
@@ -53,6 +56,18 @@ def test_a_resumed_run_drops_what_was_recorded_after_its_checkpoint(tmp_path: Pa
         (2, 2),
         (3, 30),
     ]
+
+
+def test_a_full_disk_is_one_clear_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full() -> NoReturn:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    recorder = FileRecorder(LogChannel(tmp_path), step=0)
+    monkeypatch.setattr(recorder._events, "flush", full)
+    with pytest.raises(JobFailed) as failed:
+        recorder.record("train", VALUES, step=1, epoch=0.5)
+    message = str(failed.value)
+    assert message.startswith(f"{tmp_path}: metrics cannot be written (No space left on device)")
 
 
 def test_other_ranks_are_silent(tmp_path: Path, capsys: pytest.CaptureFixture[Any]) -> None:

@@ -42,6 +42,13 @@ def test_folders_are_searched_and_each_picture_is_taken_once(tmp_path: Path) -> 
     ]
 
 
+def test_drawings_in_the_very_folder_that_is_searched_are_left_out(tmp_path: Path) -> None:
+    for name in ("1.jpg", "pictures/1.jpg", "sub/pictures/2.jpg"):
+        picture(tmp_path / name)
+    found = [photo.name for photo in find_photos([tmp_path], output=tmp_path)]
+    assert found == ["1.jpg", "sub/pictures/2.jpg"]
+
+
 def test_a_place_without_pictures_is_wrong_usage(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="none: no such file or folder"):
         find_photos([tmp_path / "none"], output=tmp_path / "out")

@@ -215,6 +215,19 @@ def test_the_average_is_swapped_in_and_out_and_is_part_of_the_state(make: Any) -
         assert torch.equal(averaged, others)
 
 
+def test_a_run_goes_on_with_its_momentum_and_the_weight_decay_of_now(make: Any) -> None:
+    before, model = make(weight_decay=0)
+    take(before, batch(1))
+    begun = model.weight.detach().clone()
+    after, other = make(weight_decay=0.5)
+    other.load_state_dict(model.state_dict())
+    after.load_state_dict(deepcopy(before.state_dict()))
+    take(before, batch(1))
+    take(after, batch(1))
+    # Rate 0.25: the decay takes a quarter of a half of the weight, the rest is the same.
+    torch.testing.assert_close(other.weight, model.weight - 0.25 * 0.5 * begun)
+
+
 @contextmanager
 def swapped(stepper: Stepper, model: Toy) -> Iterator[Tensor]:
     with stepper.averaged():

@@ -107,7 +107,10 @@ def test_a_key_may_be_nested_and_given_twice_with_the_same_meaning(value: Any) -
         ({"config:FPN.CASCADE": "True"}, "config:FPN.CASCADE: True: the trainer's model has False"),
         ({"config:BACKBONE.STRIDE_1X1": True}, "the trainer's model has False, and nothing else"),
         ({"config:BACKBONE.RESNET_NUM_BLOCKS": "[3, 8, 36, 3]"}, "are allowed"),
+        ({"config:BACKBONE.RESNET_NUM_BLOCKS": "[[3], 4, 6, 3]"}, "are allowed"),
         ({"config:BACKBONE.FREEZE_AT": 3}, "config:BACKBONE.FREEZE_AT: 3: expected 0, 1 or 2"),
+        ({"config:BACKBONE.FREEZE_AT": [2]}, "expected 0, 1 or 2"),
+        ({"config:BACKBONE.FREEZE_AT": True}, "expected 0, 1 or 2"),
         ({"config:TRAIN.LR_SCHEDULE": "x"}, '"1x" to "9x"'),
         ({"config:RPN.TRAIN_PRE_NMS_TOPK": 9}, "TensorPack reads it with MODE_FPN=False only"),
         (

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import pytest
 from typer.testing import CliRunner
@@ -14,6 +16,7 @@ from typer.testing import CliRunner
 from training.errors import JobFailed, UsageError
 from training.layout import LogChannel, TrainChannel
 from training.maskrcnn import train
+from training.maskrcnn.engines.torch_engine import TorchEngine
 from training.maskrcnn.train import app
 
 ROOT = Path(__file__).parents[3]
@@ -95,6 +98,36 @@ def test_resume_never_refuses_checkpoints_of_an_earlier_run(
     refused = invoke(shapes, log.root, dumped(tiny), resume="never")
     assert isinstance(refused.exception, UsageError)
     assert "has checkpoints of an earlier run" in str(refused.exception)
+
+
+def test_a_rank_that_joins_a_run_finds_its_checkpoints_there(
+    shapes: TrainChannel, tiny: Any, tmp_path: Path, stop: Any
+) -> None:
+    """Elastic: a state comes from the others, and the checkpoints are theirs."""
+    log, hyperparameters = LogChannel(tmp_path / "log"), tiny(images_per_epoch=4)
+    log.root.mkdir()
+    first, joins = (
+        train._Rank(hyperparameters=hyperparameters, data=shapes, log=log, is_new=True)
+        for _ in range(2)
+    )
+    assert first.train(TorchEngine(), stop) == "completed"
+    first.let_go()
+    with pytest.raises(UsageError, match="has checkpoints of an earlier run"):
+        joins.train(TorchEngine(), stop)
+    joins.state = first.state
+    assert joins.train(TorchEngine(), stop) == "completed"
+
+
+def test_a_cause_is_told_although_there_is_no_room_for_the_outcome(
+    tiny: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_given: Any, **_named: Any) -> NoReturn:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(train, "write_outcome", full)
+    failed = invoke(TrainChannel(tmp_path / "absent"), tmp_path / "log", dumped(tiny))
+    assert isinstance(failed.exception, JobFailed)
+    assert "there is no such annotation file" in str(failed.exception)
 
 
 def test_a_failure_is_told_in_the_outcome(tiny: Any, tmp_path: Path) -> None:

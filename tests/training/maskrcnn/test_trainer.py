@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import pytest
 import torch
@@ -14,6 +14,7 @@ from training.errors import JobFailed
 from training.layout import LogChannel, TrainChannel
 from training.maskrcnn import trainer
 from training.maskrcnn.data.batch import Batch
+from training.maskrcnn.engines.torch_engine import TorchEngine
 from training.maskrcnn.model.losses import NAMES
 from training.maskrcnn.step import Stepper
 from training.maskrcnn.validation import Validation
@@ -194,6 +195,59 @@ def test_a_checkpoint_of_another_model_is_refused(
     shutil.copytree(one_rank.channel.root, tmp_path, dirs_exist_ok=True)
     with pytest.raises(JobFailed, match="belong to another model; give another --log-dir"):
         train(tiny(fpn_channels=24))
+
+
+@pytest.mark.parametrize(
+    "changes", [{"optimizer": "adamw"}, {"trainable_backbone_layers": 2}, {"optimizer": "lars"}]
+)
+def test_a_checkpoint_of_another_optimizer_is_refused(
+    changes: Any, one_rank: Any, tiny: Any, tmp_path: Path, train: TrainHere
+) -> None:
+    shutil.copytree(one_rank.channel.root, tmp_path, dirs_exist_ok=True)
+    with pytest.raises(JobFailed, match=r"another optimizer.*give another --log-dir"):
+        train(tiny(**changes))
+
+
+def test_a_checkpoint_is_not_written_again_before_a_step_is_taken(
+    tiny: Any, train: TrainHere, tmp_path: Path, stop: Any
+) -> None:
+    """Checkpoint and checksum cannot be replaced both at once."""
+    stop.is_requested = True
+    hyperparameters = tiny(images_per_epoch=4)
+
+    def files() -> dict[str, int]:
+        paths = LogChannel(tmp_path).checkpoints.iterdir()
+        return {path.name: path.stat().st_mtime_ns for path in paths}
+
+    train(hyperparameters, stop)
+    before = files()
+    assert sorted(before) == ["step-00000001.pt", "step-00000001.pt.sha256"]
+    assert train(hyperparameters, stop).ending == "checkpointed"
+    assert files() == before
+
+
+def test_a_best_model_that_could_not_be_saved_is_not_counted_as_saved(
+    tiny: Any, tmp_path: Path, shapes: TrainChannel, stop: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A rank lost here, in an elastic run: the others evaluate again."""
+
+    def lost(*_given: Any) -> NoReturn:
+        raise ConnectionResetError
+
+    monkeypatch.setattr(trainer, "save_model", lost)
+    one = trainer.Trainer(
+        trainer.Job(
+            engine=TorchEngine(),
+            hyperparameters=tiny(images_per_epoch=4),
+            data=shapes,
+            log=LogChannel(tmp_path),
+            stop=stop,
+        )
+    )
+    with pytest.raises(JobFailed):
+        one.run()
+    assert (one.position.step, one.position.images_at_evaluation) == (1, 0)
+    assert one.position.best_score is None
 
 
 def test_several_splits_are_evaluated_under_names_of_their_own(tiny: Any, train: TrainHere) -> None:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import BinaryIO
 
-from training.maskrcnn.files import sync_folder
+from training.maskrcnn.files import written_aside
 
 
 def aside_of(path: Path) -> Path:
@@ -16,8 +14,7 @@ def aside_of(path: Path) -> Path:
     return path.with_name(f".{path.name}.partial")
 
 
-@contextmanager
-def whole_file(path: Path) -> Iterator[BinaryIO]:
+def whole_file(path: Path) -> AbstractContextManager[BinaryIO]:
     """Give a file to write to, and name it at the end of the block.
 
     What a killed run left beside it is overwritten.
@@ -25,14 +22,4 @@ def whole_file(path: Path) -> Iterator[BinaryIO]:
     Raises:
         OSError: It cannot be written; nothing is left of it then.
     """
-    aside = aside_of(path)
-    try:
-        with aside.open("wb") as file:
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-        aside.replace(path)
-    except BaseException:
-        aside.unlink(missing_ok=True)
-        raise
-    sync_folder(path.parent)
+    return written_aside(path, aside=aside_of(path))

@@ -50,8 +50,6 @@ class Picture:
     target: Target
     image_id: int
     file: str
-    original_size: tuple[int, int]
-    """Height and width before resizing."""
     broken: tuple[str, ...] = ()
     """Why other pictures, in whose place this one stands, could not be used."""
 

@@ -19,6 +19,17 @@ from training.maskrcnn.data.sampler import Draw
 from training.maskrcnn.hyperparameters import Hyperparameters
 
 
+class NoUsablePicture(JobFailed):
+    """Too many pictures in a row are broken.
+
+    The loader makes a worker's error anew from the text of its traceback, of which users are to see
+    the last line alone: what stands behind the name of the class.
+    """
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message.rpartition(f"{type(self).__name__}: ")[2].strip())
+
+
 class TrainingPictures(Dataset[Picture]):
     """Pictures at a random size, some mirrored, each with its target.
 
@@ -40,7 +51,7 @@ class TrainingPictures(Dataset[Picture]):
                 return self._load(draw._replace(record=index), tuple(broken))
             except BrokenPicture as error:
                 broken.append(str(error))
-        raise JobFailed(
+        raise NoUsablePicture(
             f"more than max_broken_pictures {self._hyperparameters.max_broken_pictures} pictures "
             f"in a row cannot be used: {broken[0]}"
         )
@@ -67,7 +78,6 @@ class TrainingPictures(Dataset[Picture]):
             ),
             image_id=record.image_id,
             file=str(record.file),
-            original_size=(record.height, record.width),
             broken=broken,
         )
 

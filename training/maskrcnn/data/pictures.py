@@ -7,7 +7,7 @@ from io import BytesIO
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from PIL import Image
+from PIL import Image, UnidentifiedImageError
 from torch import Tensor
 from torch.nn.functional import interpolate
 
@@ -46,13 +46,21 @@ def decode(record: Record, size: tuple[int, int] | None = None) -> Image.Image:
                 image.draft(None, (DRAFT_FACTOR * size[1], DRAFT_FACTOR * size[0]))
             picture = image.convert("RGB")
     except Exception as error:  # Decoders raise many kinds for broken files.
-        raise BrokenPicture(f"image {record.image_id} ({record.file}): {error}") from error
+        raise BrokenPicture(f"image {record.image_id} ({record.file}): {_reason(error)}") from error
     if frame != (record.width, record.height):
         raise BrokenPicture(
             f"image {record.image_id} ({record.file}): is {frame[0]} x {frame[1]}, "
             f"annotated as {record.width} x {record.height}"
         )
     return picture
+
+
+def _reason(error: Exception) -> str:
+    """Return why a file cannot be decoded; the same each time, by which a run knows it again."""
+    if isinstance(error, UnidentifiedImageError):
+        # Pillow's own message has an address in memory.
+        return "cannot identify the file as a picture"
+    return str(error)
 
 
 def _require_eight_bits(image: Image.Image) -> None:

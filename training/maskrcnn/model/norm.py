@@ -87,7 +87,8 @@ class SyncBatchNorm2d(nn.BatchNorm2d):
             return super().forward(features)
         values = features.float()
         mean, variance, count = self._statistics(values)
-        self._update_running(mean.detach(), variance.detach() * count / (count - 1).clamp(min=1))
+        unbiased = variance.detach() * count / (count - 1).clamp(min=1)
+        self._update_running(mean.detach(), unbiased, count)
         scale = self.weight * torch.rsqrt(variance + self.eps)
         shift = self.bias - mean * scale
         return (values * scale[:, None, None] + shift[:, None, None]).to(features.dtype)
@@ -107,16 +108,19 @@ class SyncBatchNorm2d(nn.BatchNorm2d):
         total: Tensor = _SumOverRanks.apply(sums, self._sum)
         # Stays on the device: to read it would make the host wait in each layer.
         all_count = total[-1].detach()
-        mean, mean_of_squares = (total[:-1] / all_count).chunk(2)
+        # None: the head without a pyramid, where crowds cover all pictures of a step.
+        mean, mean_of_squares = (total[:-1] / all_count.clamp(min=1)).chunk(2)
         variance = (mean_of_squares - mean * mean).clamp(min=0)
         return mean.float(), variance.float(), all_count
 
-    def _update_running(self, mean: Tensor, variance: Tensor) -> None:
+    def _update_running(self, mean: Tensor, variance: Tensor, count: Tensor) -> None:
+        """Move the averages; without any value they stay, as torch's do."""
         assert self.running_mean is not None
         assert self.running_var is not None
-        momentum = 0.1 if self.momentum is None else self.momentum
+        assert self.momentum is not None
+        assert self.num_batches_tracked is not None
+        weight = (count > 0).float() * self.momentum
         with torch.no_grad():
-            self.running_mean.lerp_(mean, momentum)
-            self.running_var.lerp_(variance, momentum)
-            if self.num_batches_tracked is not None:
-                self.num_batches_tracked.add_(1)
+            self.running_mean.lerp_(mean, weight)
+            self.running_var.lerp_(variance, weight)
+            self.num_batches_tracked.add_(1)

@@ -14,6 +14,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F  # noqa: N812 (its usual name)
 from torchvision.ops import MultiScaleRoIAlign, roi_align
+from torchvision.ops.poolers import LevelMapper
 
 FINEST, COARSEST = 2, 5
 """Levels of the pyramid by the logarithm of their stride."""
@@ -46,11 +47,17 @@ class PyramidRoIAlign(MultiScaleRoIAlign):
         self._samples = sampling_ratio
         self._is_aligned = is_aligned
         self._finest, self._coarsest = finest, coarsest
+        # Left alone, torchvision guesses them from the first batch, and wrongly where padding makes
+        # half as much again of a picture.
+        self.scales = [2.0**-level for level in range(finest, coarsest + 1)]
+        self.map_levels = LevelMapper(finest, coarsest, CANONICAL_SIZE, CANONICAL_LEVEL)
 
     def forward(
         self, x: dict[str, Tensor], boxes: list[Tensor], image_shapes: list[tuple[int, int]]
     ) -> Tensor:
-        """Return (R, C, cells, cells) float32 for the R boxes of all pictures, in their order.
+        """Return (R, C, cells, cells) for the R boxes of all pictures, in their order.
+
+        It is float32 on a CPU; elsewhere of the features' type.
 
         Args:
             x: Features of each level, (N, C, H, W).

@@ -53,14 +53,15 @@ class _Rule:
 
 
 def read_arrays(path: Path) -> dict[str, NDArray[Any]]:
-    """Read an .npz file; names lose TensorFlow's `:0`.
+    """Read the weights of an .npz file; names lose TensorFlow's `:0`.
 
     Raises:
         JobFailed: It cannot be read.
     """
     try:
         with np.load(path, allow_pickle=False) as file:
-            return {name.removesuffix(":0"): file[name] for name in file.files}
+            names = {name: name.removesuffix(":0") for name in file.files}
+            return {own: file[name] for name, own in names.items() if not IGNORED.match(own)}
     except Exception as error:  # numpy and zipfile raise many kinds
         raise JobFailed(f"{path}: cannot be read as weights ({error})") from error
 
@@ -84,11 +85,7 @@ def model_weights(arrays: Arrays, hyperparameters: Hyperparameters, path: Path) 
         JobFailed: It is a backbone only, or a model that ours is not.
     """
     backbone = resnet_weights(arrays, path)
-    rest = {
-        name: array
-        for name, array in arrays.items()
-        if not BACKBONE.match(name) and not IGNORED.match(name)
-    }
+    rest = {name: array for name, array in arrays.items() if not BACKBONE.match(name)}
     if not rest:
         raise JobFailed(f"load_model: {path} has a backbone only; give it as backbone_weights")
     has_pyramid = any(name.startswith("fpn/") for name in rest)

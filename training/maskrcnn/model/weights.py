@@ -101,9 +101,11 @@ def _find(name: str, channel: TrainChannel, key: str) -> Path:
 
 def _read(path: Path) -> dict[str, Any]:
     try:
-        content: dict[str, Any] = torch.load(path, map_location="cpu", weights_only=True)
+        content: Any = torch.load(path, map_location="cpu", weights_only=True)
     except Exception as error:  # torch.load raises many kinds
         raise JobFailed(f"{path}: cannot be read as weights ({error})") from error
+    if not isinstance(content, dict):
+        raise JobFailed(f"{path}: holds a {type(content).__name__}, not weights by name")
     return content
 
 

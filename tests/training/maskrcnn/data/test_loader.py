@@ -72,6 +72,26 @@ def test_the_tensors_of_a_batch_are_all_pinned_and_all_moved(
     assert {tensor.device.type for tensor in tensors} == {"meta"}
 
 
+@pytest.mark.parametrize("num_workers", [0, 1])
+def test_what_is_wrong_with_the_data_is_said_in_one_line(
+    coco_set: Any, annotation: Any, tiny: Any, num_workers: int
+) -> None:
+    channel = coco_set.write([annotation()], pictures=1)
+    file = channel.images("train2017") / "1.jpg"
+    file.write_bytes(b"oops")
+    given = tiny(data_val="train2017", num_workers=num_workers, max_broken_pictures=2)
+    batches: Any = load_batches(read_collection(channel, given).train, given, **ALONE)
+    with pytest.raises(JobFailed) as failed:
+        next(batches)
+    if num_workers:
+        # The error's traceback keeps the loader alive.
+        batches._shutdown_workers()
+    assert str(failed.value) == (
+        "more than max_broken_pictures 2 pictures in a row cannot be used: "
+        f"image 1 ({file}): cannot identify the file as a picture"
+    )
+
+
 FAILS = """
 import sys
 from pathlib import Path

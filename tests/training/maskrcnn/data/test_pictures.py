@@ -53,6 +53,9 @@ def test_a_damaged_file_is_named(record: Record, content: bytes | None, reason: 
     with pytest.raises(BrokenPicture, match=reason) as broken:
         decode(record)
     assert f"image 1 ({record.file})" in str(broken.value)
+    with pytest.raises(BrokenPicture) as again:
+        decode(record)
+    assert str(again.value) == str(broken.value)
 
 
 @pytest.mark.parametrize(

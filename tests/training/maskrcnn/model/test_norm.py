@@ -24,6 +24,16 @@ def test_sync_batch_norm_of_one_rank_is_batch_norm() -> None:
     torch.testing.assert_close(ours.eval()(own_input), theirs.eval()(their_input))
 
 
+def test_sync_batch_norm_without_values_changes_nothing() -> None:
+    norm = SyncBatchNorm2d(2, lambda tensor: tensor, eps=1e-5)
+    norm(torch.randn(3, 2, 5, 4))
+    before = [norm.running_mean.clone(), norm.running_var.clone()]  # type: ignore[union-attr]
+    norm(torch.zeros(0, 2, 5, 4)).sum().backward()
+    assert torch.equal(norm.running_mean, before[0])  # type: ignore[arg-type]
+    assert torch.equal(norm.running_var, before[1])  # type: ignore[arg-type]
+    assert [p.grad.tolist() for p in norm.parameters()] == [[0, 0], [0, 0]]
+
+
 @pytest.mark.parametrize(
     ("channels", "groups"), [(8, 1), (16, 2), (24, 3), (72, 9), (256, 32), (264, 24), (576, 32)]
 )

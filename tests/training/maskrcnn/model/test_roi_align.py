@@ -67,6 +67,19 @@ def test_aligned_pooling_is_that_of_torchvision(levels: tuple[int, int]) -> None
     torch.testing.assert_close(pooled[0, 0, 0], 40 + (torch.arange(7) + 0.5) * 10)
 
 
+@pytest.mark.parametrize("finest", [2, 4], ids=["pyramid", "one level"])
+def test_torchvisions_kernel_knows_the_strides_however_much_of_a_batch_is_padding(
+    finest: int,
+) -> None:
+    """GPUs take it."""
+    pool = PyramidRoIAlign(7, sampling_ratio=2, finest=finest, coarsest=5 if finest == 2 else 4)
+    maps = features() if finest == 2 else {"0": features()["2"]}
+    boxes = [torch.tensor([[10.0, 20, 60, 90]]), torch.tensor([[0.0, 0, 90, 100]])]
+    sizes = [(100, 90), (100, 90)]
+    kernel = MultiScaleRoIAlign.forward(pool, maps, boxes, sizes)
+    torch.testing.assert_close(pool(maps, boxes, sizes), kernel, rtol=0, atol=1e-4)
+
+
 def test_no_boxes_pool_nothing_and_keep_the_graph() -> None:
     levels = features()
     pooled = PyramidRoIAlign(7, sampling_ratio=2)(levels, [torch.zeros(0, 4)] * 2, SIZES)

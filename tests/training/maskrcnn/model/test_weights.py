@@ -88,6 +88,16 @@ def test_unusable_weights_are_named(
     assert name in str(failed.value)
 
 
+@pytest.mark.parametrize("key", ["backbone_weights", "load_model"])
+def test_a_file_with_something_else_than_weights_is_refused(
+    channel: TrainChannel, tiny: Any, key: str
+) -> None:
+    torch.save([torch.zeros(2)], channel.pretrained_models / "list.pt")
+    hyperparameters = tiny(**{key: "list.pt"})
+    with pytest.raises(JobFailed, match=r"list\.pt: holds a list, not weights by name"):
+        load_initial_weights(build(hyperparameters), hyperparameters, channel)
+
+
 def test_a_model_for_other_categories_lends_all_but_its_outputs(
     channel: TrainChannel, tiny: Any
 ) -> None:

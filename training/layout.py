@@ -117,10 +117,15 @@ class LogChannel:
     def outcome(self) -> Path:
         """How the trainer ended (JSON): `status` completed|checkpointed|failed, `step`, `message`.
 
-        Written by rank 0 when all ranks agree, by a failing rank otherwise. Absent where the
-        trainer was killed.
+        Written by rank 0 when all ranks agree, by a failing rank otherwise. Absent while the
+        trainer runs, and where it was killed.
         """
         return self.root / "outcome.json"
+
+    @property
+    def trainer_lock(self) -> Path:
+        """Locked by the trainer while it runs; empty, and stays."""
+        return self.root / ".trainer.lock"
 
     @property
     def report(self) -> Path:

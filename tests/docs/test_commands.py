@@ -7,6 +7,7 @@ import shlex
 from pathlib import Path
 
 import pytest
+import typer
 
 from tests.command_lines import parse
 
@@ -27,7 +28,11 @@ EXAMPLES = [pytest.param(line, id=f"{page.stem}: {line}") for page in PAGES for 
 @pytest.mark.parametrize("line", EXAMPLES)
 def test_a_program_takes_what_the_docs_show(line: str) -> None:
     module, *arguments = shlex.split(line)
-    parse(module, arguments)
+    try:
+        parse(module, arguments)
+    except typer.BadParameter as error:
+        # Files that the reader has.
+        assert re.fullmatch(r"path '.*' does not exist\.", str(error)), error
 
 
 @pytest.mark.parametrize("line", EXAMPLES)

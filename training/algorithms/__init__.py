@@ -65,6 +65,13 @@ class RunsHere(Algorithm, Protocol):
             resume: Go on from the newest checkpoint in the log channel.
         """
 
+    def impossible_here(self, hyperparameters: BaseModel, *, gpus: int) -> Sequence[str]:
+        """Return a line for each hyperparameter that cannot be had here: name, value, what can.
+
+        Args:
+            gpus: Of this machine.
+        """
+
 
 def load(name: str) -> Algorithm:
     """Import the algorithm of that name, which must be one of `NAMES`."""

@@ -8,8 +8,8 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import Field
 
 from training.algorithms.reference_hyperparameters import ReferenceHyperparameters
-from training.algorithms.reference_keys import AWS_SAMPLES_KEYS, AWS_SAMPLES_TEXTS
 from training.hyperparameter_types import TEXT, WORD, Int, LrEpochSchedule, Names, only_true
+from training.reference_keys import AWS_SAMPLES_KEYS, AWS_SAMPLES_TEXTS
 
 
 class AwsSamplesHyperparameters(ReferenceHyperparameters):

@@ -10,6 +10,7 @@ from pydantic import BaseModel
 from training.algorithms.learning_rates import LearningRates, RateChange
 from training.algorithms.metric import Metric, metric
 from training.algorithms.reference_metrics import REFERENCE_METRICS
+from training.maskrcnn.horovod_limits import impossible_options
 from training.maskrcnn.hyperparameters import Hyperparameters
 from training.maskrcnn.schedule import Schedule, make_schedule
 
@@ -50,6 +51,11 @@ def command(*, data: str, log_dir: str, hyperparameters: str, resume: bool) -> l
         "--resume",
         "auto" if resume else "never",
     ]
+
+
+def impossible_here(hyperparameters: BaseModel, *, gpus: int) -> Sequence[str]:
+    """See `training.algorithms.RunsHere`."""
+    return impossible_options(_own(hyperparameters), has_nccl=gpus > 0)
 
 
 def splits(hyperparameters: BaseModel) -> Sequence[str]:

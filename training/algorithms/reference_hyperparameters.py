@@ -18,7 +18,7 @@ from pydantic import (
     model_validator,
 )
 
-from training.algorithms.config_keys import PREFIX, check_config, split_config
+from training.config_keys import PREFIX, check_config, split_config
 from training.errors import UsageError
 from training.hyperparameter_types import WORD, Bool, Count, File, Float, Int, Norm, OptionalFile
 

@@ -8,8 +8,8 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import BeforeValidator, Field
 
 from training.algorithms.reference_hyperparameters import ReferenceHyperparameters
-from training.algorithms.reference_keys import TENSORPACK_KEYS, TENSORPACK_TEXTS
 from training.hyperparameter_types import TEXT, WORD, Bool, Count, LrSchedule, read_names
+from training.reference_keys import TENSORPACK_KEYS, TENSORPACK_TEXTS
 
 Split = Literal[
     "coco_train2017",

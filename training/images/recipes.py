@@ -40,6 +40,7 @@ class Recipe:
 _TRAINER = (
     "training/__init__.py",
     "training/cli.py",
+    "training/config_keys.py",
     "training/data",
     "training/errors.py",
     "training/hyperparameter_types.py",
@@ -47,6 +48,7 @@ _TRAINER = (
     "training/maskrcnn",
     "training/preflight/__init__.py",
     "training/preflight/finding.py",
+    "training/reference_keys.py",
     "training/report",
     "training/validation.py",
 )

@@ -16,14 +16,17 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from training.errors import JobFailed
+from training.errors import JobFailed, UsageError
 from training.maskrcnn.data.batch import Batch, Target
 from training.maskrcnn.data.mask_crops import MaskCrops
 from training.maskrcnn.files import write_atomically
 from training.maskrcnn.hyperparameters import Hyperparameters, read_hyperparameters
+from training.maskrcnn.torch_file import read_torch_file
 
 CATEGORY_BIASES = "roi_heads.box_predictor.cls_score.bias"
 """Has one value a category and one for background."""
+PARTS = {"batches", "weights", "hyperparameters", "counts", "problem"}
+PROBLEM = "not a batch that the trainer saved as broken-batch-rank-N.pt"
 BATCH_CLASSES: list[Callable[..., Any] | tuple[Callable[..., Any], str]] = [
     Batch,
     Target,
@@ -95,9 +98,10 @@ def read_broken_batch(path: Path) -> BrokenBatch:
     Raises:
         JobFailed: It cannot be read or is something else.
     """
+    content: Any = read_torch_file(path, problem=PROBLEM, classes=BATCH_CLASSES)
+    if not isinstance(content, dict) or not content.keys() >= PARTS:
+        raise JobFailed(f"{path}: {PROBLEM} (it has no {', '.join(sorted(PARTS))})")
     try:
-        with torch.serialization.safe_globals(BATCH_CLASSES):
-            content = torch.load(path, map_location="cpu", weights_only=True)
         return BrokenBatch(
             batches=tuple(content["batches"]),
             weights=content["weights"],
@@ -105,6 +109,6 @@ def read_broken_batch(path: Path) -> BrokenBatch:
             counts=content["counts"],
             problem=content["problem"],
         )
-    except Exception as error:  # torch.load raises many kinds
-        reason = str(error).partition("\n")[0]
-        raise JobFailed(f"{path}: not a batch that the trainer saved ({reason})") from error
+    except UsageError as error:
+        reason = str(error).partition("\n")[0].removeprefix(f"{path}: ")
+        raise JobFailed(f"{path}: {PROBLEM} (its hyperparameters: {reason})") from error

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from dataclasses import asdict
 from pathlib import Path
@@ -12,6 +11,7 @@ import typer
 
 from training.cli import Format, FormatOption, log, new_app, print_json, result, run
 from training.errors import UsageError
+from training.maskrcnn.files import check_writable
 
 if TYPE_CHECKING:
     from training.maskrcnn.export_formats import ExportFormat
@@ -68,9 +68,10 @@ def export(
     fixed = None if size is None else _read_size(size)
     if not output.parent.is_dir():
         raise UsageError(f"--output {output}: {output.parent} is no folder")
-    if output.is_dir() or not os.access(output.parent, os.W_OK):
-        raise UsageError(f"--output {output}: cannot be written")
+    if output.is_dir():
+        raise UsageError(f"--output {output}: cannot be written, it is a folder")
     kind = _format_of(output)
+    check_writable(output.parent, given=f"--output {output}")
     # Here, so that --help and wrong usage do not wait for torch.
     import torch
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
-from training.errors import JobFailed
+from training.errors import JobFailed, UsageError
+
+FULL = {errno.ENOSPC, errno.EDQUOT}
 
 
 @contextmanager
@@ -52,6 +55,27 @@ def write_result(path: Path, data: bytes) -> None:
         write_atomically(path, data)
     except OSError as error:
         raise JobFailed(f"{path}: cannot be written ({error.strerror})") from error
+
+
+def check_writable(folder: Path, *, given: str) -> None:
+    """Make a folder and write to it, which says more than permissions do: a file system may be
+    read-only, or full.
+
+    Args:
+        given: What the user gave, for the message.
+
+    Raises:
+        UsageError: It cannot be made or written to.
+        JobFailed: The disk is full, as it may also become later.
+    """
+    probe = folder / ".probe"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        write_atomically(probe, b"?")
+        probe.unlink()
+    except OSError as error:
+        kind = JobFailed if error.errno in FULL else UsageError
+        raise kind(f"{given}: cannot be written to ({error.strerror})") from error
 
 
 def sync_folder(folder: Path) -> None:

@@ -1,4 +1,4 @@
-"""Reasons to stop that come from outside: SIGTERM, and a launcher that is gone."""
+"""Reasons to stop that come from outside: SIGTERM, Ctrl-C, and a launcher that is gone."""
 
 from __future__ import annotations
 
@@ -16,6 +16,9 @@ from training.maskrcnn.connections import open_connections
 
 LAUNCHER_VARIABLE = "MASK_RCNN_LAUNCHER_PID"
 POLL_S = 0.5
+INTERRUPTED = (
+    "interrupted: leaves after the step at hand, with a checkpoint; Ctrl-C again ends it at once\n"
+)
 _PR_SET_PDEATHSIG = 1
 
 
@@ -32,7 +35,7 @@ class Stop(Protocol):
 
 
 class StopRequest:
-    """Remembers SIGTERM, which a spot instance, a time limit or the user sends."""
+    """Remembers SIGTERM, which a spot instance, a time limit or the user sends, and Ctrl-C."""
 
     def __init__(self, *, max_run_s: float | None = None) -> None:
         """Args:
@@ -40,6 +43,9 @@ class StopRequest:
         """
         self.is_requested = False
         signal.signal(signal.SIGTERM, self._remember)
+        # Whoever starts a command in the background may have it ignore the terminal's Ctrl-C.
+        if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
+            signal.signal(signal.SIGINT, self._remember_interrupt)
         if max_run_s is not None:
             timer = threading.Timer(max_run_s, self._remember)
             timer.daemon = True
@@ -51,6 +57,13 @@ class StopRequest:
 
     def _remember(self, *_: object) -> None:
         self.is_requested = True
+
+    def _remember_interrupt(self, *_: object) -> None:
+        """Remember the first one; the next ends the process, even one that waits inside torch."""
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+        self._remember()
+        # Not sys.stderr, which the handler may have interrupted.
+        os.write(2, INTERRUPTED.encode())
 
 
 def watch_launcher() -> None:

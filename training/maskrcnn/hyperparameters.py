@@ -146,7 +146,9 @@ class Hyperparameters(BaseModel):
     aspect_ratio_grouping: Bool = True
     """Put pictures of like proportions into one batch, which pads them less. Each still comes once
     in each pass."""
-    repeat_threshold: OptionalLimit = None
+    repeat_threshold: Annotated[
+        Annotated[float, Field(strict=True, gt=0, le=1, allow_inf_nan=False)] | None, TEXT
+    ] = None
     """Show pictures of rare categories more often: of a category that the share f of the pictures
     has, sqrt(threshold / f) times in a pass, where that is more than once (LVIS's repeat factor
     sampling; 0.001 there). None: each once."""

@@ -6,13 +6,19 @@ import io
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import torch
 
-from training.errors import JobFailed
+from training.errors import JobFailed, UsageError
 from training.maskrcnn.files import write_result
 from training.maskrcnn.hyperparameters import Hyperparameters, read_hyperparameters
+from training.maskrcnn.model.fitting import averaged_or_own, check_finite, misfit
 from training.maskrcnn.model.maskrcnn import MaskRCNN, build_model
+from training.maskrcnn.torch_file import is_damaged, read_torch_file
+
+PROBLEM = "no model.pt or step-*.pt of this trainer"
+PARTS = ("model", "hyperparameters", "categories")
 
 
 @dataclass(frozen=True)
@@ -49,18 +55,30 @@ def load_model(path: Path, device: torch.device) -> TrainedModel:
     Of a checkpoint with averaged weights (`ema_decay`) it takes those, as model.pt has them.
 
     Raises:
-        JobFailed: It cannot be read.
+        JobFailed: It cannot be read, is something else or damaged, or a weight is not finite.
     """
+    content = _read(path)
     try:
-        content = torch.load(path, map_location="cpu", weights_only=True)
         hyperparameters = read_hyperparameters(content["hyperparameters"], source=str(path))
-        categories = content["categories"]
-        model = build_model(
-            hyperparameters, categories=len(categories), sum_over_ranks=lambda tensor: tensor
-        )
-        average = content.get("stepper", {}).get("average", {}).get("weights", {})
-        model.load_state_dict({**content["model"], **average})
-    except Exception as error:  # torch.load raises many kinds
-        reason = f"{type(error).__name__}: {error}".partition("\n")[0]
-        raise JobFailed(f"{path}: no model.pt or step-*.pt of this trainer ({reason})") from error
+    except UsageError as error:
+        reason = str(error).partition("\n")[0].removeprefix(f"{path}: ")
+        raise JobFailed(f"{path}: {PROBLEM} (its hyperparameters: {reason})") from error
+    categories, weights = content["categories"], averaged_or_own(content)
+    check_finite(weights, path)
+    model = build_model(
+        hyperparameters, categories=len(categories), sum_over_ranks=lambda tensor: tensor
+    )
+    if (problem := misfit(model, weights)) is not None:
+        raise JobFailed(f"{path}: its weights do not fit its hyperparameters: {problem}")
+    model.load_state_dict(weights, strict=False)
     return TrainedModel(model.to(device).eval(), hyperparameters, categories)
+
+
+def _read(path: Path) -> dict[str, Any]:
+    content: Any = read_torch_file(path, problem=PROBLEM)
+    has = content if isinstance(content, dict) else {}
+    if absent := [part for part in PARTS if not isinstance(has.get(part), dict)]:
+        raise JobFailed(f"{path}: {PROBLEM} (it has no {', '.join(absent)})")
+    if is_damaged(path):
+        raise JobFailed(f"{path}: damaged, it differs from its own checksums")
+    return has

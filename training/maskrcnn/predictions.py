@@ -20,7 +20,7 @@ from training.errors import JobFailed, UsageError
 from training.maskrcnn.ahead import ahead
 from training.maskrcnn.data.pictures import BrokenPicture
 from training.maskrcnn.detect import Detector
-from training.maskrcnn.files import write_atomically, write_result
+from training.maskrcnn.files import check_writable, write_result
 from training.maskrcnn.found import Detection
 from training.maskrcnn.photos import PICTURES, Frame, Opening, Photo, unique
 from training.report.dataset import to_region
@@ -126,6 +126,7 @@ class ResultFolder:
 
         Raises:
             UsageError: It cannot be made or written to.
+            JobFailed: The disk is full.
         """
         self._root = root
         self._categories = categories
@@ -133,14 +134,7 @@ class ResultFolder:
         self._detections: list[Detection] = []
         self._images: list[dict[str, Any]] = []
         self._skipped: list[dict[str, str]] = []
-        try:
-            root.mkdir(parents=True, exist_ok=True)
-            # More than a look at its permissions: the file system may be read-only, or full.
-            probe = root / ".probe"
-            write_atomically(probe, b"?")
-            probe.unlink()
-        except OSError as error:
-            raise UsageError(f"--output {root}: cannot be written to ({error.strerror})") from error
+        check_writable(root, given=f"--output {root}")
 
     @property
     def predictions(self) -> Path:

@@ -45,7 +45,8 @@ def replay(
     not in fp32 is too large for fp16. The exit code is 0 whatever is found.
     """
     if not batch.is_file():
-        raise UsageError(f"{batch}: no such file")
+        what = "a folder, not broken-batch-rank-N.pt" if batch.is_dir() else "no such file"
+        raise UsageError(f"{batch}: {what}")
     # Here, so that --help and wrong usage do not wait for torch.
     from training.maskrcnn.broken_batch import read_broken_batch
     from training.maskrcnn.device import choose_device, choose_precision
@@ -64,7 +65,10 @@ def replay(
 
 
 def _lines(report: Report) -> list[str]:
-    lines = [f"weights that are not finite: {', '.join(report.weights) or 'none'}"]
+    lines = [
+        f"weights that are not finite: {', '.join(report.weights) or 'none'}",
+        f"largest weight: {report.largest_weight} in {report.largest_weight_in}",
+    ]
     for trial in (*report.together, *report.pictures):
         lines.append(f"{trial.name}: {'finite' if trial.is_finite else 'NOT FINITE'}")
         lines.append(f"    {trial.objects} objects; smallest side {trial.smallest_side} pixels")

@@ -19,7 +19,10 @@ from training.maskrcnn.hyperparameters import Hyperparameters
 from training.maskrcnn.model.losses import Ratios, loss_names, ratio_names
 from training.maskrcnn.together import raise_together
 
-ADVICE = "lower base_learning_rate or set gradient_clip"
+ADVICE = (
+    "Lower base_learning_rate or set gradient_clip; if it is always the same picture, look at its "
+    "annotations"
+)
 
 
 @dataclass(frozen=True)
@@ -136,8 +139,7 @@ class StepNumbers:
                 [batch],
                 totals,
                 f"rank {self._engine.rank}: {', '.join(bad)} is not finite for images "
-                f"{', '.join(batch.names)}; weights are those of the step before. Look at these "
-                f"pictures' annotations, or {ADVICE}",
+                f"{', '.join(batch.names)}; weights are those of the step before. {ADVICE}",
             )
         raise_together(self._engine, problem)
         raise JobFailed("a loss is not finite, added up over all ranks")
@@ -146,8 +148,7 @@ class StepNumbers:
         # The sums are the same on all ranks: all raise, without asking each other.
         names = ", ".join(name for batch in batches for name in batch.names)
         problem = (
-            f"the gradient is not finite (norm {norm}); this rank's images are {names}. "
-            f"{ADVICE.capitalize()}"
+            f"the gradient is not finite (norm {norm}); this rank's images are {names}. {ADVICE}"
         )
         raise JobFailed(self._keep(batches, totals, problem))
 

@@ -20,6 +20,14 @@ from training.maskrcnn.model.losses import Ratios, loss_names
 from training.maskrcnn.model.maskrcnn import MaskRCNN, build_model
 from training.maskrcnn.step import autocast
 
+HUGE = 1e3
+"""A trained weight above it was driven there by steps that are too large; those of networks
+that learn stay far below."""
+LOWER_RATE = (
+    "go back to an earlier checkpoint, with a lower base_learning_rate, more warmup_steps or with "
+    "gradient_clip"
+)
+
 Number = float | str
 """A number, or `nan`, `inf` or `-inf`, which JSON has no numbers for."""
 
@@ -50,6 +58,9 @@ class Report:
     problem: str
     weights: tuple[str, ...]
     """Weights that were not finite before the step."""
+    largest_weight: Number
+    """The largest absolute value of what is trained, where that is finite."""
+    largest_weight_in: str
     together: tuple[Trial, ...]
     """Each batch as it was."""
     pictures: tuple[Trial, ...]
@@ -61,6 +72,7 @@ def find_suspects(broken: BrokenBatch, device: torch.device, precision: torch.dt
     """Take the step with all pictures, then with each."""
     model = _build(broken).to(device)
     weights = tuple(name for name, value in broken.weights.items() if not _is_finite(value))
+    largest, largest_in = _largest(model)
     names = loss_names(broken.hyperparameters.mode_mask)
 
     def take(name: str, batch: Batch) -> Trial:
@@ -79,9 +91,11 @@ def find_suspects(broken: BrokenBatch, device: torch.device, precision: torch.dt
     return Report(
         problem=broken.problem,
         weights=weights,
+        largest_weight=_plain(largest),
+        largest_weight_in=largest_in,
         together=together,
         pictures=pictures,
-        verdict=_judge(weights, together, pictures),
+        verdict=_judge(weights, largest, together, pictures),
     )
 
 
@@ -213,17 +227,39 @@ def _place(caught: list[warnings.WarningMessage]) -> str:
     return f"{file}:{line}: {code}"
 
 
+def _largest(model: nn.Module) -> tuple[float, str]:
+    """Return the largest absolute weight that is finite, and its name."""
+    return max(
+        (float(parameter.detach().nan_to_num(0, 0, 0).abs().max()), name)
+        for name, parameter in model.named_parameters()
+    )
+
+
 def _judge(
-    weights: tuple[str, ...], together: tuple[Trial, ...], pictures: tuple[Trial, ...]
+    weights: tuple[str, ...],
+    largest: float,
+    together: tuple[Trial, ...],
+    pictures: tuple[Trial, ...],
 ) -> str:
     if weights:
-        return (
-            "The weights were not finite before the step: go back to an earlier checkpoint, with "
-            "a lower base_learning_rate or with gradient_clip."
-        )
+        return f"The weights were not finite before the step: {LOWER_RATE}."
     bad = [trial.name for trial in pictures if not trial.is_finite]
+    has_failed = bad or any(not trial.is_finite for trial in together)
+    if has_failed and largest > HUGE:
+        return (
+            f"The weights are the cause, not the annotations: they had grown to {largest:.3g} "
+            f"before the step. The learning rate was too high: {LOWER_RATE}."
+        )
+    if len(bad) == len(pictures) > 1:
+        return (
+            f"Each of the {len(bad)} pictures fails on its own: weights and learning rate are the "
+            f"cause rather than annotations: {LOWER_RATE}."
+        )
     if bad:
-        return f"Not finite on their own: {'; '.join(bad)}. Look at their annotations."
+        return (
+            f"Not finite on their own, {len(bad)} of {len(pictures)} pictures: {'; '.join(bad)}. "
+            "Look at their annotations."
+        )
     if any(not trial.is_finite for trial in together):
         return (
             "Not finite together, but finite one by one: numbers too large for the arithmetic "

@@ -11,9 +11,9 @@ import difflib
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from training.algorithms.config_keys import PREFIX, split_config
-from training.algorithms.reference_keys import AWS_SAMPLES_KEYS, TENSORPACK_KEYS
+from training.config_keys import PREFIX, split_config
 from training.hyperparameter_types import read_names, read_text
+from training.reference_keys import AWS_SAMPLES_KEYS, TENSORPACK_KEYS
 
 Values = dict[str, Any]
 

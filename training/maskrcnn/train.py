@@ -23,6 +23,7 @@ from training.maskrcnn.outcome import write_outcome
 if TYPE_CHECKING:
     from training.maskrcnn.checkpoint import State
     from training.maskrcnn.engines.engine import Engine
+    from training.maskrcnn.ownership import Ownership
     from training.maskrcnn.trainer import Ending, Trainer
 
 app = new_app(
@@ -88,9 +89,10 @@ def train(
 ) -> None:
     """Train, evaluate and save.
 
-    SIGTERM to any rank ends the job after the step at hand, with a checkpoint. Exit codes: 0
-    completed, 1 failed, 2 wrong usage, 75 stopped with a checkpoint (run the same command again to
-    go on). outcome.json in the log channel says how it ended.
+    SIGTERM to any rank, or Ctrl-C, ends the job after the step at hand, with a checkpoint; a second
+    Ctrl-C ends it at once. Exit codes: 0 completed, 1 failed, 2 wrong usage, 75 stopped with a
+    checkpoint (run the same command again to go on), 130 after a second Ctrl-C. outcome.json in the
+    log channel says how it ended. One log channel takes one job at a time.
     """
     watch_launcher()
     stop = StopRequest(max_run_s=max_run_s)
@@ -111,6 +113,7 @@ def _train_rank(engine_name: str, rank: _Rank, stop: StopRequest, *, is_elastic:
     """Run this rank's part of the job and leave outcome.json."""
     # Here, so that --help and wrong usage do not wait for torch.
     from training.maskrcnn.engines import start_engine
+    from training.maskrcnn.ownership import InUseError
 
     try:
         if is_elastic:
@@ -121,6 +124,9 @@ def _train_rank(engine_name: str, rank: _Rank, stop: StopRequest, *, is_elastic:
             engine = start_engine(engine_name, rank.hyperparameters)
             ending = rank.train(engine, stop)
             engine.close()
+    except InUseError:
+        # The outcome is the other's to write.
+        raise
     except Exception as error:
         message = str(error) or type(error).__name__
         # The disk may be full, which may be the very cause: that is what must be told.
@@ -144,6 +150,7 @@ class _Rank:
     state: State | None = field(default=None, init=False)
     """What it goes on from instead of a checkpoint; None while it is training."""
     _trainer: Trainer | None = field(default=None, init=False)
+    _ownership: Ownership | None = field(default=None, init=False)
 
     @property
     def step(self) -> int:
@@ -161,6 +168,7 @@ class _Rank:
         """Train among these ranks."""
         from training.maskrcnn.trainer import Job, Trainer
 
+        self._own_log(engine)
         if self.state is None:
             # Not where others have a state: checkpoints are this run's, which the rank has joined.
             self.refuse_checkpoints()
@@ -185,6 +193,16 @@ class _Rank:
         engine.barrier()
         self._trainer.close()
         return ending
+
+    def _own_log(self, engine: Engine) -> None:
+        from training.maskrcnn.ownership import Ownership
+        from training.maskrcnn.together import on_rank_0
+
+        self._ownership = self._ownership or Ownership(self.log)
+        self._ownership.take(engine, goes_on=self.state is not None)
+        if self.state is None:
+            # How an earlier run ended says nothing about this one, which may be killed.
+            on_rank_0(engine, lambda: self.log.outcome.unlink(missing_ok=True))
 
     def save_alone(self) -> None:
         """Save a checkpoint without the other ranks, if there is anything to save."""

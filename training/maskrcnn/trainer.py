@@ -12,6 +12,7 @@ import torch
 from training.errors import JobFailed
 from training.layout import LogChannel, TrainChannel
 from training.maskrcnn.broken_pictures import BrokenPictures
+from training.maskrcnn.changes import describe_changes
 from training.maskrcnn.checkpoint import CheckpointFolder, State
 from training.maskrcnn.course import Course, Position
 from training.maskrcnn.data.batch import Batch
@@ -22,6 +23,7 @@ from training.maskrcnn.engines.engine import Engine
 from training.maskrcnn.guard import Stop
 from training.maskrcnn.hyperparameters import Hyperparameters
 from training.maskrcnn.metrics import FileRecorder, LineRecorder, NullRecorder, Recorder
+from training.maskrcnn.model.fitting import misfit
 from training.maskrcnn.model.maskrcnn import MaskRCNN, build_model
 from training.maskrcnn.model.weights import load_initial_weights
 from training.maskrcnn.model_file import TrainedModel, save_model
@@ -183,6 +185,8 @@ class Trainer:
                 notes.extend(
                     load_initial_weights(self._model, self._hyperparameters, self._job.data)
                 )
+            elif change := self._describe_changes(state):
+                notes.append(change)
             return state
 
         state = given
@@ -191,11 +195,16 @@ class Trainer:
             # checkpoint would damage the one that is there.
             self._saved_step = state["position"]["step"]
         weights = state["model"] if state else self._engine.broadcast(self._model.state_dict())
-        try:
-            self._model.load_state_dict(weights)
-        except RuntimeError as error:
-            raise self._belong_to_another("model", error) from error
+        if (problem := misfit(self._model, weights)) is not None:
+            raise self._belong_to_another("model", problem)
+        self._model.load_state_dict(weights, strict=False)
         return state, notes
+
+    def _describe_changes(self, state: State) -> str | None:
+        try:
+            return describe_changes(state["hyperparameters"], self._hyperparameters)
+        except JobFailed as error:
+            raise JobFailed(f"{self._checkpoints.folder}: {error}") from error
 
     def _load_stepper(self, state: State) -> None:
         before, now = state["hyperparameters"]["optimizer"], self._hyperparameters.optimizer

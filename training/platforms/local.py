@@ -66,6 +66,7 @@ def plan(job: Job, outputs: Outputs, launch: Launch) -> Plan:
         data_source=job.spec.data_source,
         instance=None,
     )
+    _check_hyperparameters(job, launch)
     storage = outputs.read(StorageOutputs)
     places = _places(job, storage, launch)
     processes = job.spec.instances.processes_per_instance or max(1, launch.machine.gpus)
@@ -198,9 +199,19 @@ def _check_instances(job: Job) -> None:
         )
 
 
+def _check_hyperparameters(job: Job, launch: Launch) -> None:
+    lines = _algorithm(job).impossible_here(job.hyperparameters, gpus=launch.machine.gpus)
+    if lines:
+        raise UsageError("\n".join(f"hyperparameters.{line}" for line in lines))
+
+
+def _algorithm(job: Job) -> algorithms.RunsHere:
+    return cast(algorithms.RunsHere, algorithms.load(job.spec.algorithm))
+
+
 def _horovodrun(job: Job, places: _Places, processes: int, launch: Launch) -> tuple[str, ...]:
     log = LogChannel(places.log)
-    trainer = cast(algorithms.RunsHere, algorithms.load(job.spec.algorithm)).command(
+    trainer = _algorithm(job).command(
         data=str(places.data),
         log_dir=str(places.log),
         hyperparameters=str(log.hyperparameters),

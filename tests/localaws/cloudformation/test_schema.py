@@ -51,6 +51,8 @@ def test_create_only_properties_replace(
 UNTAGGED = {
     # Its tags are a map; the stack's are a list.
     "AWS::SSM::Parameter": "",
+    # The older form of a schema says nothing of tags; the service takes them.
+    "AWS::CodeBuild::Project": "Tags",
     # The schema does not say; the service takes them.
     "AWS::FSx::FileSystem": "Tags",
     "AWS::FSx::DataRepositoryAssociation": "Tags",

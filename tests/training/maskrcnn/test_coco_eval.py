@@ -267,5 +267,12 @@ def test_recall_is_not_read_as_another_metric(split: Split) -> None:
     values = evaluate(split, [detection(1, 3, (10, 5, 18, 13))])
     lines = [f"{name}: {value:.6g}" for name, value in values.items() if name.startswith("mAR")]
     assert len(lines) == 12
-    regexes = [metric.regex for metric in algorithms.load("horovod").METRICS]
-    assert not [line for line in lines for regex in regexes if re.search(regex, line)]
+    found = [
+        (metric.name, line.partition(": ")[0])
+        for line in lines
+        for metric in algorithms.load("horovod").METRICS
+        if re.search(metric.regex, line)
+    ]
+    assert found == [
+        (name, name) for kind in ("bbox", "segm") for name in (f"mAR({kind})/detections=100",)
+    ]

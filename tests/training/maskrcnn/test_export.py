@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import errno
 import json
 import subprocess
 import sys
@@ -13,7 +14,7 @@ from typer.testing import CliRunner, Result
 
 from training.errors import JobFailed, UsageError
 from training.layout import TrainChannel
-from training.maskrcnn import export_formats
+from training.maskrcnn import export_formats, files
 from training.maskrcnn.export import app
 from training.maskrcnn.exporting import export_model, read_sample
 from training.maskrcnn.model_file import TrainedModel, load_model
@@ -148,6 +149,20 @@ def test_wrong_usage_says_what_is_allowed(
     done = invoke(one_rank.channel.model, *options)
     assert isinstance(done.exception, UsageError)
     assert message in str(done.exception)
+
+
+def test_a_read_only_folder_is_told_as_such(
+    one_rank: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def refuse(path: Path, data: bytes) -> None:
+        raise OSError(errno.EROFS, "Read-only file system")
+
+    monkeypatch.setattr(files, "write_atomically", refuse)
+    path = tmp_path / "model.pt2"
+    done = invoke(one_rank.channel.model, "--output", path)
+    assert isinstance(done.exception, UsageError)
+    told = str(done.exception)
+    assert told == f"--output {path}: cannot be written to (Read-only file system)"
 
 
 def test_without_its_packages_onnx_says_what_to_install(

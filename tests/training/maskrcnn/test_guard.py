@@ -68,27 +68,71 @@ def test_a_rank_does_not_start_without_its_launcher(launcher: subprocess.Popen[b
     assert start_rank(launcher.pid).wait(timeout=20) == 1
 
 
+@pytest.fixture
+def handlers_restored() -> Iterator[None]:
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    yield
+    for number, handler in before.items():
+        signal.signal(number, handler)
+
+
+@pytest.mark.usefixtures("handlers_restored")
 def test_sigterm_only_sets_a_flag() -> None:
-    before = signal.getsignal(signal.SIGTERM)
-    try:
-        stop = StopRequest()
-        assert not stop.is_requested
-        os.kill(os.getpid(), signal.SIGTERM)
-        assert stop.is_requested
-    finally:
-        signal.signal(signal.SIGTERM, before)
+    stop = StopRequest()
+    assert not stop.is_requested
+    os.kill(os.getpid(), signal.SIGTERM)
+    assert stop.is_requested
 
 
+INTERRUPTED = """
+import sys, time
+from training.maskrcnn.guard import StopRequest
+stop = StopRequest()
+print(stop.is_requested, flush=True)
+sys.stdin.readline()
+print(stop.is_requested, flush=True)
+time.sleep(60)
+"""
+
+
+def test_the_first_ctrl_c_only_sets_a_flag_and_the_second_ends_the_process() -> None:
+    with subprocess.Popen(
+        [sys.executable, "-c", INTERRUPTED],
+        cwd=ROOT,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as rank:
+        assert rank.stdout is not None
+        assert rank.stdin is not None
+        assert rank.stderr is not None
+        assert rank.stdout.readline() == "False\n"
+        rank.send_signal(signal.SIGINT)
+        assert "leaves after the step at hand, with a checkpoint" in rank.stderr.readline()
+        rank.stdin.write("\n")
+        rank.stdin.flush()
+        assert rank.stdout.readline() == "True\n"
+        rank.send_signal(signal.SIGINT)
+        # Which a shell shows as 130.
+        assert rank.wait(timeout=10) == -signal.SIGINT
+        assert rank.stderr.read() == ""
+
+
+@pytest.mark.usefixtures("handlers_restored")
+def test_an_interrupt_that_the_command_was_started_to_ignore_stays_ignored() -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    StopRequest()
+    assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+
+
+@pytest.mark.usefixtures("handlers_restored")
 def test_a_time_limit_sets_the_flag_by_itself() -> None:
-    before = signal.getsignal(signal.SIGTERM)
-    try:
-        stop = StopRequest(max_run_s=0.2)
-        assert not stop.is_requested
-        time.sleep(0.5)
-        assert stop.is_requested
-        assert stop.is_final
-    finally:
-        signal.signal(signal.SIGTERM, before)
+    stop = StopRequest(max_run_s=0.2)
+    assert not stop.is_requested
+    time.sleep(0.5)
+    assert stop.is_requested
+    assert stop.is_final
 
 
 WORKER = """

@@ -107,6 +107,7 @@ def test_epoch_schedule_reads_back_from_its_own_text(epochs: list[int], value: f
         ),
         ({"short_side_sampling": "range"}, "image_short_sides [800]: with short_side_sampling"),
         ({"repeat_threshold": 0}, "repeat_threshold: 0: input should be greater than 0"),
+        ({"repeat_threshold": 1.5}, "repeat_threshold: 1.5: input should be less than or equal to"),
         ({"batch_norm": "GN"}, "with batch_norm GN give None or a file"),
         ({"anchor_sizes": [8, 16]}, "anchor_sizes [8, 16]: give 5, one for each level of the pyra"),
         ({"anchor_sizes": [], "mode_fpn": False}, "at least 1 item"),

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import io
 import json
 import shutil
@@ -11,12 +12,15 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 from PIL import Image
 from pycocotools.coco import COCO
 from typer.testing import CliRunner, Result
 
 from training.errors import JobFailed, UsageError
 from training.layout import TrainChannel
+from training.maskrcnn import files
+from training.maskrcnn.model_file import load_model
 from training.maskrcnn.predict import app
 
 ROOT = Path(__file__).parents[3]
@@ -187,6 +191,88 @@ def test_a_file_that_is_no_model_is_refused_in_one_line(
     assert isinstance(done.exception, JobFailed)
     assert "model.pt: no model.pt or step-*.pt of this trainer" in str(done.exception)
     assert "\n" not in str(done.exception)
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (b'{"images": []}', "(damaged, or not written by torch.save)"),
+        (None, "(Is a directory)"),
+        ({"model": {}}, "(it has no hyperparameters, categories)"),
+        ({"model": {}, "hyperparameters": {"x": 1}, "categories": {}}, "(its hyperparameters: x"),
+        ([Path()], "(it holds Python objects, which are not read since they could execute anyth"),
+    ],
+)
+def test_other_files_and_folders_are_refused_in_our_words(
+    content: Any, reason: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "model.pt"
+    if content is None:
+        path.mkdir()
+    elif isinstance(content, bytes):
+        path.write_bytes(content)
+    else:
+        torch.save(content, path)
+    with pytest.raises(JobFailed) as failed:
+        load_model(path, torch.device("cpu"))
+    message = str(failed.value)
+    assert message.startswith(f"{path}: no model.pt or step-*.pt of this trainer {reason}")
+    for word in ("weights_only", "KeyError", "\n", "\x1b"):
+        assert word not in message
+
+
+def test_a_model_with_a_weight_that_is_not_finite_is_refused(one_rank: Any, tmp_path: Path) -> None:
+    content = torch.load(one_rank.channel.model)
+    content["model"]["rpn.head.cls_logits.bias"][:] = float("nan")
+    torch.save(content, tmp_path / "model.pt")
+    with pytest.raises(JobFailed) as failed:
+        load_model(tmp_path / "model.pt", torch.device("cpu"))
+    told = f"{tmp_path / 'model.pt'}: rpn.head.cls_logits.bias has 1 values of 1 that are not fini"
+    assert str(failed.value).startswith(told)
+
+
+def test_a_model_with_a_changed_byte_is_refused(one_rank: Any, tmp_path: Path) -> None:
+    content = bytearray(one_rank.channel.model.read_bytes())
+    weight = torch.load(one_rank.channel.model)["model"]["roi_heads.box_head.fc6.weight"]
+    content[content.index(weight.numpy().tobytes()[:64])] ^= 1
+    path = tmp_path / "model.pt"
+    path.write_bytes(content)
+    with pytest.raises(JobFailed) as failed:
+        load_model(path, torch.device("cpu"))
+    assert str(failed.value) == f"{path}: damaged, it differs from its own checksums"
+
+
+def test_weights_of_another_size_are_named_in_one_line(one_rank: Any, tmp_path: Path) -> None:
+    content = torch.load(one_rank.channel.model)
+    content["hyperparameters"]["fpn_channels"] = 24
+    torch.save(content, tmp_path / "model.pt")
+    with pytest.raises(JobFailed, match="its weights do not fit its hyperparameters: ") as failed:
+        load_model(tmp_path / "model.pt", torch.device("cpu"))
+    assert "backbone.fpn.inner_blocks.0.0.weight is 16 x " in str(failed.value)
+    assert "\n" not in str(failed.value)
+
+
+@pytest.mark.parametrize("is_full_at", ["start", "end"])
+def test_a_full_disk_ends_with_1_whenever_it_is_found(
+    is_full_at: str,
+    one_rank: Any,
+    shapes: TrainChannel,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    write = files.write_atomically
+
+    def refuse(path: Path, data: bytes) -> None:
+        if is_full_at == "start" or path.name == "predictions.json":
+            raise OSError(errno.ENOSPC, "No space left on device")
+        write(path, data)
+
+    monkeypatch.setattr(files, "write_atomically", refuse)
+    (picture, *_) = sorted(shapes.images("val2017").iterdir())
+    done = invoke(one_rank.channel.model, picture, "--output", tmp_path / "out", "--no-pictures")
+    assert isinstance(done.exception, JobFailed)
+    assert done.exception.exit_code == 1
+    assert str(done.exception).endswith("(No space left on device)")
 
 
 @pytest.mark.parametrize("name", ["train", "predict", "export", "replay"])

@@ -28,14 +28,22 @@ def test_a_run_that_diverges_leaves_a_batch_that_shows_it_again(
     assert report["problem"] in str(failed.value)
     assert not report["together"][0]["is_finite"]
     assert len(report["pictures"]) == 4
+    # Steps that large drove the weights away: no picture is to be blamed.
+    assert report["largest_weight"] > 1e3
+    assert report["verdict"].startswith("The weights are the cause, not the annotations")
+    assert "lower base_learning_rate" in report["verdict"]
 
     text = CliRunner().invoke(app, [str(path), "--precision", "bf16"])
     assert text.exit_code == 0, text.output
     assert "NOT FINITE" in text.stdout
     assert "rpn_losses/label_loss" in text.stdout
+    assert f"largest weight: {report['largest_weight']} in " in text.stdout
 
 
 def test_wrong_usage_ends_with_2_before_anything_is_read(tmp_path: Path) -> None:
     done = CliRunner().invoke(app, [str(tmp_path / "none.pt")])
     assert isinstance(done.exception, UsageError)
     assert str(done.exception) == f"{tmp_path / 'none.pt'}: no such file"
+    done = CliRunner().invoke(app, [str(tmp_path)])
+    assert isinstance(done.exception, UsageError)
+    assert str(done.exception) == f"{tmp_path}: a folder, not broken-batch-rank-N.pt"

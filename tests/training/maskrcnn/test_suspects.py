@@ -63,6 +63,37 @@ def test_the_picture_with_a_bad_box_is_named_with_its_loss_and_operation(
     assert "model/losses.py" in suspect.operation
     assert batch.names[2] in report.verdict
     assert batch.names[1] not in report.verdict
+    assert report.verdict.startswith("Not finite on their own, 1 of 4 pictures: ")
+    assert report.verdict.endswith("Look at their annotations.")
+
+
+def test_where_each_picture_fails_weights_and_rate_are_named_not_annotations(
+    sound: BrokenBatch,
+) -> None:
+    (batch,) = sound.batches
+    nothing = torch.full_like(batch.pixels, float("nan"), dtype=torch.float32)
+    report = look(replace(sound, batches=(replace(batch, pixels=nothing),)))
+    assert [trial.is_finite for trial in report.pictures] == [False] * 4
+    assert report.verdict.startswith(
+        "Each of the 4 pictures fails on its own: weights and learning rate are the cause"
+    )
+    assert "lower base_learning_rate" in report.verdict
+
+
+def test_weights_that_grew_huge_are_the_cause_where_something_fails(sound: BrokenBatch) -> None:
+    name = "roi_heads.mask_head.0.0.weight"
+    weights = {**sound.weights, name: sound.weights[name].clone()}
+    weights[name][:] = -3e38
+    weights[name][1] = 3e38
+    report = look(replace(sound, weights=weights))
+    assert report.largest_weight == pytest.approx(3e38)
+    assert report.largest_weight_in == name
+    assert report.verdict.startswith("The weights are the cause, not the annotations: they had gr")
+    weights[name] = sound.weights[name].clone()
+    weights[name][1, 2] = -999
+    report = look(replace(sound, weights=weights))
+    assert report.largest_weight == 999
+    assert report.verdict.startswith("All is finite here")
 
 
 def test_weights_that_were_broken_before_are_named_with_the_layer(sound: BrokenBatch) -> None:

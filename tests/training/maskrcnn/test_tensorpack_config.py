@@ -6,12 +6,12 @@ from typing import Any
 import pytest
 
 from training.algorithms.reference_hyperparameters import ReferenceHyperparameters
-from training.algorithms.reference_keys import AWS_SAMPLES_KEYS, TENSORPACK_KEYS
 from training.algorithms.tensorpack_hyperparameters import TensorPackHyperparameters
 from training.errors import UsageError
 from training.job import parse_assignments, read_job
 from training.maskrcnn import tensorpack_config
 from training.maskrcnn.hyperparameters import Hyperparameters, read_hyperparameters
+from training.reference_keys import AWS_SAMPLES_KEYS, TENSORPACK_KEYS
 
 
 def read(**values: Any) -> Hyperparameters:

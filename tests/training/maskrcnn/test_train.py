@@ -18,6 +18,7 @@ from training.layout import LogChannel, TrainChannel
 from training.maskrcnn import train
 from training.maskrcnn.engines.torch_engine import TorchEngine
 from training.maskrcnn.train import app
+from training.maskrcnn.trainer import Trainer
 
 ROOT = Path(__file__).parents[3]
 
@@ -118,6 +119,57 @@ def test_a_rank_that_joins_a_run_finds_its_checkpoints_there(
     assert joins.train(TorchEngine(), stop) == "completed"
 
 
+HOLDS = """
+import fcntl, sys
+file = open(sys.argv[1], "w")
+fcntl.lockf(file, fcntl.LOCK_EX)
+print("held", flush=True)
+sys.stdin.read()
+"""
+
+
+@pytest.mark.parametrize("resume", ["auto", "never"])
+def test_a_second_training_in_a_log_folder_is_refused_and_changes_nothing(
+    resume: str, shapes: TrainChannel, tiny: Any, tmp_path: Path
+) -> None:
+    log = LogChannel(tmp_path / "log")
+    log.root.mkdir()
+    log.outcome.write_text("of the other")
+    with subprocess.Popen(
+        [sys.executable, "-c", HOLDS, str(log.trainer_lock)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    ) as holder:
+        assert holder.stdout is not None
+        assert holder.stdout.readline() == b"held\n"
+        refused = invoke(shapes, log.root, dumped(tiny), resume=resume)
+        holder.kill()
+    assert isinstance(refused.exception, UsageError)
+    assert str(refused.exception) == f"{log.root} is in use: the job in it is still running"
+    assert log.outcome.read_text() == "of the other"
+    assert {path.name for path in log.root.iterdir()} == {".trainer.lock", "outcome.json"}
+    done = invoke(shapes, log.root, dumped(tiny, images_per_epoch=4), resume=resume)
+    assert done.exit_code == 0, done.output
+
+
+def test_an_outcome_of_an_earlier_run_is_gone_while_one_trains(
+    shapes: TrainChannel, tiny: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log = LogChannel(tmp_path / "log")
+    log.root.mkdir()
+    log.outcome.write_text("of the one before")
+    run, seen = Trainer.run, []
+
+    def noted(self: Trainer) -> Any:
+        seen.append(log.outcome.exists())
+        return run(self)
+
+    monkeypatch.setattr(Trainer, "run", noted)
+    assert invoke(shapes, log.root, dumped(tiny, images_per_epoch=4)).exit_code == 0
+    assert seen == [False]
+    assert outcome(log.root)["status"] == "completed"
+
+
 def test_a_cause_is_told_although_there_is_no_room_for_the_outcome(
     tiny: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -157,3 +209,4 @@ def test_help_comes_at_once_without_torch() -> None:
         "--max-run-s",
     ):
         assert option in done.stdout
+    assert "a second Ctrl-C ends it at once" in " ".join(done.stdout.split())

@@ -193,8 +193,15 @@ def test_a_checkpoint_of_another_model_is_refused(
     one_rank: Any, tiny: Any, tmp_path: Path, train: TrainHere
 ) -> None:
     shutil.copytree(one_rank.channel.root, tmp_path, dirs_exist_ok=True)
-    with pytest.raises(JobFailed, match="belong to another model; give another --log-dir"):
+    with pytest.raises(
+        JobFailed, match="belong to another model; give another --log-dir"
+    ) as failed:
         train(tiny(fpn_channels=24))
+    # Where torch names each weight on a line of its own.
+    message = str(failed.value)
+    assert "weights are of another shape (backbone.fpn.inner_blocks.0.0.weight is 16 x " in message
+    assert message.count(", not ") == 3
+    assert "\n" not in message
 
 
 @pytest.mark.parametrize(
@@ -206,6 +213,31 @@ def test_a_checkpoint_of_another_optimizer_is_refused(
     shutil.copytree(one_rank.channel.root, tmp_path, dirs_exist_ok=True)
     with pytest.raises(JobFailed, match=r"another optimizer.*give another --log-dir"):
         train(tiny(**changes))
+
+
+def test_a_run_goes_on_at_another_rate_with_one_note(
+    tiny: Any, train: TrainHere, stop: Any, capfd: pytest.CaptureFixture[str]
+) -> None:
+    stop.is_requested = True
+    train(tiny(images_per_epoch=8), stop)
+    stop.is_requested = False
+    assert "goes on with" not in capfd.readouterr().err
+    changed = train(tiny(images_per_epoch=8, base_learning_rate=0.04))
+    note = "note: goes on with other hyperparameters than before: base_learning_rate 0.02 to 0.04\n"
+    assert capfd.readouterr().err.count(note) == 1
+    assert changed.ending == "completed"
+
+
+def test_a_run_does_not_go_on_in_another_order(
+    one_rank: Any, tiny: Any, tmp_path: Path, train: TrainHere
+) -> None:
+    shutil.copytree(one_rank.channel.root, tmp_path, dirs_exist_ok=True)
+    with pytest.raises(JobFailed) as refused:
+        train(tiny(checkpoint_period=5, seed=7))
+    assert str(refused.value).startswith(
+        f"{tmp_path}/checkpoints: its checkpoints belong to another order of the pictures (seed 0 "
+        "to 7)"
+    )
 
 
 def test_a_checkpoint_is_not_written_again_before_a_step_is_taken(

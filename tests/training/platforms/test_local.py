@@ -248,6 +248,32 @@ def test_machines_that_this_platform_has_not_are_refused(
         plan(launch_on(tmp_path), **overrides)
 
 
+@pytest.mark.parametrize(
+    ("option", "value", "gpus", "message"),
+    [
+        ("gradient_compression", "bf16", 0, "'bf16': Horovod cannot add up bf16; choose fp16 or"),
+        ("gradient_compression", "bf16", 2, "'bf16': Horovod cannot add up bf16; choose fp16 or"),
+        ("horovod_hierarchical_allreduce", True, 0, "True: needs a Horovod that is built with"),
+    ],
+)
+def test_what_horovod_cannot_do_here_is_refused_with_the_plan(
+    tmp_path: Path, option: str, value: Any, gpus: int, message: str
+) -> None:
+    launch = launch_on(tmp_path)
+    launch = replace(launch, machine=replace(launch.machine, gpus=gpus))
+    with pytest.raises(UsageError) as refused:
+        plan(launch, **{f"hyperparameters.{option}": value})
+    assert str(refused.value).startswith(f"hyperparameters.{option}: {message}")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_hierarchical_sums_are_planned_on_gpus(tmp_path: Path) -> None:
+    launch = launch_on(tmp_path)
+    launch = replace(launch, machine=replace(launch.machine, gpus=2))
+    planned = plan(launch, **{"hyperparameters.horovod_hierarchical_allreduce": True})
+    assert request(planned).hyperparameters["horovod_hierarchical_allreduce"] is True
+
+
 @pytest.mark.parametrize("algorithm", ["tensorpack", "aws-samples", "tf2-smddp"])
 def test_an_algorithm_that_cannot_run_here_is_refused_with_where_it_can(
     tmp_path: Path, algorithm: str

@@ -27,6 +27,7 @@ from training.maskrcnn.engines.engine import (
     parts_of,
     to_bytes,
 )
+from training.maskrcnn.horovod_limits import NO_BF16, NO_HIERARCHY
 from training.maskrcnn.hyperparameters import Hyperparameters
 
 T = TypeVar("T")
@@ -56,10 +57,7 @@ class HorovodEngine:
         compression: Compression = "none",
     ) -> tuple[nn.Module, Optimizer]:
         if compression == "bf16":
-            raise UsageError(
-                "gradient_compression: 'bf16': Horovod cannot add up bf16; choose fp16 or none, or "
-                "--engine torch"
-            )
+            raise UsageError(f"{NO_BF16}, or --engine torch")
         trained = [(name, p) for name, p in model.named_parameters() if p.requires_grad]
         summing = hvd.DistributedOptimizer(
             optimizer,
@@ -156,10 +154,7 @@ def _variables(hyperparameters: Hyperparameters) -> dict[str, str]:
     https://horovod.readthedocs.io/en/stable/tensor-fusion_include.html
     """
     if hyperparameters.horovod_hierarchical_allreduce and not hvd.nccl_built():
-        raise UsageError(
-            "horovod_hierarchical_allreduce: True: needs a Horovod that is built with NCCL, for "
-            "GPUs; leave it out"
-        )
+        raise UsageError(NO_HIERARCHY)
     given = {
         "HOROVOD_FUSION_THRESHOLD": hyperparameters.horovod_fusion_threshold,
         "HOROVOD_CYCLE_TIME": hyperparameters.horovod_cycle_time,

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import torch
 from torch import Tensor
 from torchvision.models import get_model_weights
 
@@ -14,13 +12,19 @@ from training.errors import JobFailed
 from training.layout import TrainChannel
 from training.maskrcnn.hyperparameters import Hyperparameters
 from training.maskrcnn.model import tensorpack_weights
+from training.maskrcnn.model.fitting import (
+    COUNT_OF_BATCHES,
+    Weights,
+    averaged_or_own,
+    check_finite,
+    misfit,
+)
 from training.maskrcnn.model.maskrcnn import MaskRCNN
 from training.maskrcnn.model.tensorpack_weights import backbone_name, read_arrays, resnet_weights
+from training.maskrcnn.torch_file import read_torch_file
 
 TORCHVISION_MODELS = {"mobilenet": "mobilenet_v3_small"}
 """Where torchvision's name is another than ours."""
-COUNT_OF_BATCHES = "num_batches_tracked"
-"""A counter of batch norm, which frozen and group norm lack."""
 OUTPUT_LAYERS = ("roi_heads.box_predictor.", "roi_heads.mask_predictor.mask_fcn_logits.")
 """Their shape depends on the categories."""
 MASK_BRANCH = "roi_heads.mask_"
@@ -35,8 +39,6 @@ OTHER_PADDING = (
     "of TensorPack's ImageNet weights, those with AlignPadding in their name belong to this "
     "network's padding; others can be trained from, but do not compute the same"
 )
-
-Weights = Mapping[str, Tensor]
 
 
 def load_initial_weights(
@@ -65,7 +67,7 @@ def load_initial_weights(
 
 def _begin_with_model(model: MaskRCNN, hyperparameters: Hyperparameters, path: Path) -> list[str]:
     if path.suffix != ".npz":
-        return _load_model(model, _read_model(path), path)
+        return _load_model(model, _read(path), path)
     state = tensorpack_weights.model_weights(read_arrays(path), hyperparameters, path)
     notes = _load_model(model, state, path)
     return notes if hyperparameters.exact_geometry else [*notes, OTHER_GEOMETRY]
@@ -92,29 +94,30 @@ def _download(arch: str) -> Weights:
 
 
 def _find(name: str, channel: TrainChannel, key: str) -> Path:
-    candidates = channel.weight_candidates(name)
+    # A path that is absolute is the same for both.
+    candidates = dict.fromkeys(channel.weight_candidates(name))
     for path in candidates:
         if path.is_file():
             return path
-    raise JobFailed(f"{key}: {name}: no such file; looked at {' and '.join(map(str, candidates))}")
+    raise JobFailed(f"{key}: there is no file {' or '.join(map(str, candidates))}")
 
 
-def _read(path: Path) -> dict[str, Any]:
-    try:
-        content: Any = torch.load(path, map_location="cpu", weights_only=True)
-    except Exception as error:  # torch.load raises many kinds
-        raise JobFailed(f"{path}: cannot be read as weights ({error})") from error
+def _read(path: Path) -> Weights:
+    """Read model.pt, a checkpoint or bare weights; of a checkpoint the average, if it has one."""
+    content: Any = read_torch_file(path, problem="cannot be read as weights by name")
     if not isinstance(content, dict):
         raise JobFailed(f"{path}: holds a {type(content).__name__}, not weights by name")
-    return content
-
-
-def _read_model(path: Path) -> Weights:
-    """Read model.pt, a checkpoint or bare weights; of a checkpoint the average, if it has one."""
-    content = _read(path)
-    weights: Weights = content.get("model", content)
-    average: Weights = content.get("stepper", {}).get("average", {}).get("weights", {})
-    return {**weights, **average}
+    weights = averaged_or_own(content) if isinstance(content.get("model"), dict) else content
+    others = [
+        name
+        for name, value in weights.items()
+        if not (isinstance(name, str) and isinstance(value, Tensor))
+    ]
+    if others or not weights:
+        raise JobFailed(
+            f"{path}: holds {', '.join(map(str, others[:3])) or 'nothing'}, not weights by name"
+        )
+    return weights
 
 
 def _load_backbone(model: MaskRCNN, state: Weights, source: str) -> list[str]:
@@ -126,18 +129,13 @@ def _load_backbone(model: MaskRCNN, state: Weights, source: str) -> list[str]:
         for name, value in state.items()
         if not name.startswith(("fc.", "classifier.")) and COUNT_OF_BATCHES not in name
     }
-    try:
-        model.load_state_dict(state, strict=False)
-    except RuntimeError as error:
-        raise JobFailed(f"backbone_weights: {source} does not fit resnet_arch: {error}") from error
-    missing = sorted(name for name in own - state.keys() if COUNT_OF_BATCHES not in name)
-    unexpected = sorted(state.keys() - own)
-    if missing or unexpected:
+    rest = model.state_dict().keys() - own
+    if (problem := misfit(model, state, left_out=rest)) is not None:
         raise JobFailed(
-            f"backbone_weights: {source} does not fit resnet_arch and batch_norm: "
-            f"{len(missing)} weights are missing ({', '.join(missing[:3])}), "
-            f"{len(unexpected)} are unknown ({', '.join(unexpected[:3])})"
+            f"backbone_weights: {source} does not fit resnet_arch and batch_norm: {problem}"
         )
+    check_finite(state, f"backbone_weights: {source}")
+    model.load_state_dict(state, strict=False)
     return []
 
 
@@ -164,15 +162,8 @@ def _load_model(model: MaskRCNN, state: Weights, path: Path) -> list[str]:
             else f"{path}: its mask branch is left out, with mode_mask False"
         )
     kept = {name: value for name, value in state.items() if name not in left_out}
-    try:
-        missing, unexpected = model.load_state_dict(kept, strict=False)
-    except RuntimeError as error:
-        raise JobFailed(f"load_model: {path} belongs to another model: {error}") from error
-    wrong = [
-        name
-        for name in (*missing, *unexpected)
-        if name not in left_out and COUNT_OF_BATCHES not in name
-    ]
-    if wrong:
-        raise JobFailed(f"load_model: {path} belongs to another model: {', '.join(wrong[:5])}")
+    if (problem := misfit(model, kept, left_out=left_out)) is not None:
+        raise JobFailed(f"load_model: {path} belongs to another model: {problem}")
+    check_finite(kept, f"load_model: {path}")
+    model.load_state_dict(kept, strict=False)
     return notes

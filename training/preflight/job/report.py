@@ -22,7 +22,8 @@ CODES_OF_PLANS = frozenset(
         # weights
         "account-not-asked",
         *("cost-over-limit", "cost-unknown", "data-channel-missing", "file-system-not-mounted"),
-        *("horovod-missing", "interface-missing", "log-exists", "log-not-writable"),
+        *("horovod-missing", "host-discovery-missing", "interface-missing"),
+        *("log-exists", "log-not-writable"),
         *("log-unreadable", "mpi-missing", "price-old", "resume-changes-hyperparameters"),
         *("resume-nothing", "weights-missing"),
         # training.platforms.sagemaker.advice

@@ -72,7 +72,7 @@ def test_another_backbones_weights_are_refused(channel: TrainChannel, tiny: Any)
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
-        ("absent.pth", None, "no such file; looked at"),
+        ("absent.pth", None, "there is no file .*pretrained-models/absent.pth or absent.pth$"),
         ("broken.pth", b"oops", "cannot be read as weights"),
         ("ImageNet-R50.npz", b"PK", "cannot be read as weights"),
     ],
@@ -154,8 +154,61 @@ def test_a_model_of_another_shape_is_refused(channel: TrainChannel, tiny: Any) -
     source = build(tiny(fpn_channels=24))
     torch.save({"model": source.state_dict()}, channel.pretrained_models / "model.pt")
     hyperparameters = tiny(load_model="model.pt")
-    with pytest.raises(JobFailed, match=r"load_model: .*model\.pt belongs to another model"):
+    with pytest.raises(JobFailed) as failed:
         load_initial_weights(build(hyperparameters), hyperparameters, channel)
+    message = str(failed.value)
+    start = f"load_model: {channel.pretrained_models / 'model.pt'} belongs to another model: "
+    assert message.startswith(start)
+    assert message.count(", not ") == 3
+    first = "backbone.fpn.inner_blocks.0.0.weight is 24 x "
+    assert f"weights are of another shape ({first}" in message
+    assert message.endswith(" …)")
+    assert "\n" not in message
+
+
+def test_a_missing_file_is_named_once(channel: TrainChannel, tiny: Any, tmp_path: Path) -> None:
+    path = tmp_path / "none.pt"
+    hyperparameters = tiny(load_model=str(path))
+    with pytest.raises(JobFailed) as failed:
+        load_initial_weights(build(hyperparameters), hyperparameters, channel)
+    assert str(failed.value) == f"load_model: there is no file {path}"
+
+
+@pytest.mark.parametrize("key", ["backbone_weights", "load_model"])
+def test_weights_that_are_not_finite_are_refused(
+    channel: TrainChannel, tiny: Any, key: str
+) -> None:
+    file = channel.pretrained_models / "weights.pt"
+    hyperparameters = tiny(**{key: file.name})
+    whole = key == "load_model"
+    state = (build(tiny()) if whole else mobilenet_v3_small()).state_dict()
+    name = "rpn.head.cls_logits.bias" if whole else "features.8.block.0.0.weight"
+    state[name].view(-1)[:2] = torch.tensor([float("nan"), float("-inf")][: state[name].numel()])
+    torch.save(state, file)
+    with pytest.raises(JobFailed) as failed:
+        load_initial_weights(build(hyperparameters), hyperparameters, channel)
+    message = str(failed.value)
+    place = name.replace("features.", "backbone.body.")
+    bad, count = min(2, state[name].numel()), state[name].numel()
+    start = f"{key}: {file}: {place} has {bad} values of {count} that are not finite"
+    assert message.startswith(start)
+
+
+def test_python_objects_and_other_contents_are_refused_without_torch_s_advice(
+    channel: TrainChannel, tiny: Any
+) -> None:
+    hyperparameters = tiny(backbone_weights="other.pt")
+    for content, reason in (
+        (channel, "cannot be read as weights by name (it holds Python objects, which"),
+        ({"epoch": 3, "state_dict": {}}, "holds epoch, state_dict, not weights by name"),
+    ):
+        torch.save(content, channel.pretrained_models / "other.pt")
+        with pytest.raises(JobFailed) as failed:
+            load_initial_weights(build(hyperparameters), hyperparameters, channel)
+        message = str(failed.value)
+        assert reason in message
+        assert "weights_only" not in message
+        assert "\n" not in message
 
 
 def test_frozen_norms_without_weights_draw_a_warning(channel: TrainChannel, tiny: Any) -> None:

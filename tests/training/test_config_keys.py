@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from tests.conftest import ROOT
 from training import algorithms
-from training.algorithms.config_keys import check_config, split_config
+from training.config_keys import check_config, split_config
 
 LITERALS = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False),

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -22,7 +21,7 @@ from typing import Annotated, Any
 
 import typer
 
-from bench.timing import RunFailed, describe_here, python
+from bench.timing import RunFailed, describe_here, output_of, python
 from training.cli import Format, FormatOption, log, new_app, print_json, result, run
 from training.data.shapes import ShapesSet, make_shapes
 from training.errors import JobFailed
@@ -186,17 +185,7 @@ def _write(settings: dict[str, Any], where: Path) -> Path:
 
 def _run(command: tuple[str, ...], label: str) -> str:
     threads = os.environ.get("OMP_NUM_THREADS", str(len(os.sched_getaffinity(0))))
-    done = subprocess.run(
-        command,
-        cwd=ROOT,
-        env={**os.environ, "OMP_NUM_THREADS": threads},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    if done.returncode:
-        raise RunFailed(f"{label}: exit code {done.returncode}\n{done.stderr[-1500:]}")
-    return done.stdout
+    return output_of(command, label=label, cwd=ROOT, variables={"OMP_NUM_THREADS": threads})
 
 
 def _to_json(one: Accuracy) -> dict[str, Any]:

@@ -7,7 +7,6 @@ python -m bench.reading [--runs N] [--format json] [--without-scale]
 from __future__ import annotations
 
 import json
-import subprocess
 import tempfile
 import warnings
 from dataclasses import dataclass
@@ -19,7 +18,7 @@ import typer
 from bench import annotation_memory, reading_shards, reading_speed
 from bench.annotation_memory import Memory
 from bench.coco_sized import write_coco_sized
-from bench.timing import Comparison, RunFailed, python, report, report_text
+from bench.timing import Comparison, RunFailed, output_of, python, report, report_text
 from training.cli import Format, FormatOption, log, new_app, print_json, result, run
 from training.errors import JobFailed
 from training.layout import TrainChannel
@@ -150,10 +149,7 @@ print(time.perf_counter() - begin)
 
 
 def _run(command: tuple[str, ...]) -> str:
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise RunFailed(f"{' '.join(command[1:3])}: {done.stderr[-500:]}")
-    return done.stdout
+    return output_of(command, label=" ".join(command[1:3]), cwd=ROOT)
 
 
 if __name__ == "__main__":

@@ -7,15 +7,13 @@ is measured is the number of openings, not some server.
 from __future__ import annotations
 
 import json
-import os
 import random
 import shutil
 import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from bench.timing import Command, Comparison, RunFailed
+from bench.timing import Command, Comparison, output_of, python
 from training.data.pack.pack import pack
 from training.data.pack.target import Kind
 from training.data.splits import find_splits
@@ -76,17 +74,10 @@ def read(folder: Path, library: Path) -> float:
         "SLOW_OPEN_BELOW": str(folder),
         "SLOW_OPEN_US": str(OPEN_US),
     }
-    done = subprocess.run(
-        [sys.executable, "-m", "bench.read_pictures", str(folder)],
-        cwd=ROOT,
-        env={**os.environ, **slow},
-        capture_output=True,
-        text=True,
-        check=False,
+    command = python("-m", "bench.read_pictures", str(folder))
+    return float(
+        output_of(command, label=f"bench.read_pictures {folder}", cwd=ROOT, variables=slow)
     )
-    if done.returncode:
-        raise RunFailed(f"bench.read_pictures {folder}: {done.stderr[-500:]}")
-    return float(done.stdout)
 
 
 def make_set(folder: Path, pictures: int) -> Path:

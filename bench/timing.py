@@ -139,6 +139,34 @@ def python(*arguments: str) -> tuple[str, ...]:
     return (sys.executable, *arguments)
 
 
+def output_of(
+    argv: Sequence[str], *, label: str, cwd: Path, variables: Mapping[str, str] | None = None
+) -> str:
+    """Run a command that measures itself, and return what it printed.
+
+    Args:
+        argv: The command.
+        label: What a failure calls it.
+        cwd: Where it runs.
+        variables: Of the environment, on top of this process's.
+
+    Raises:
+        RunFailed: It ended in an error.
+    """
+    done = subprocess.run(
+        argv,
+        cwd=cwd,
+        env={**os.environ, **(variables or {})},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if done.returncode:
+        raise RunFailed(f"{label}: exit code {done.returncode}\n{done.stderr[-1500:]}")
+    return done.stdout
+
+
 def _run_once(command: Command, cwd: Path | None, environment: Mapping[str, str]) -> float:
     """Run a command to its end and return the seconds it took."""
     started = time.perf_counter()

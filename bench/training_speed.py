@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -21,7 +20,7 @@ from typing import Annotated, Any
 
 import typer
 
-from bench.timing import RunFailed, describe_here, python
+from bench.timing import RunFailed, describe_here, output_of, python
 from bench.training_run import Measured, Settings, Side
 from training.cli import Format, FormatOption, log, new_app, print_json, result, run
 from training.errors import JobFailed, UsageError
@@ -159,17 +158,13 @@ def _run_once(variant: Variant, template: Settings) -> Measured:
     }
     path = Path(template.weights).with_name("settings.json")
     path.write_text(json.dumps(settings), encoding="utf-8")
-    done = subprocess.run(
+    printed = output_of(
         python("-m", "bench.training_run", str(path)),
+        label=variant.label,
         cwd=ROOT,
-        env={**os.environ, "OMP_NUM_THREADS": str(template.threads)},
-        capture_output=True,
-        text=True,
-        check=False,
+        variables={"OMP_NUM_THREADS": str(template.threads)},
     )
-    if done.returncode:
-        raise RunFailed(f"{variant.label}: exit code {done.returncode}\n{done.stderr[-1500:]}")
-    return Measured(**json.loads(done.stdout.splitlines()[-1]))
+    return Measured(**json.loads(printed.splitlines()[-1]))
 
 
 def write_weights(path: Path, data: Path) -> Path:

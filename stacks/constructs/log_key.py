@@ -6,6 +6,8 @@ from aws_cdk import Aws
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_kms as kms
 
+from stacks.constructs.key_use import USE_OF_KEY
+
 
 def let_cloudwatch_logs_use(key: kms.Key) -> None:
     """Allow the service, for log groups of this account; no grant knows a service's context.
@@ -16,13 +18,7 @@ def let_cloudwatch_logs_use(key: kms.Key) -> None:
     key.add_to_resource_policy(
         iam.PolicyStatement(
             principals=[iam.ServicePrincipal(f"logs.{Aws.REGION}.{Aws.URL_SUFFIX}")],
-            actions=[
-                "kms:Decrypt",
-                "kms:DescribeKey",
-                "kms:Encrypt",
-                "kms:GenerateDataKey*",
-                "kms:ReEncrypt*",
-            ],
+            actions=list(USE_OF_KEY),
             resources=["*"],  # In a key's policy: this key.
             conditions={"ArnLike": {"kms:EncryptionContext:aws:logs:arn": groups}},
         )

@@ -7,6 +7,8 @@ from aws_cdk import aws_iam as iam
 from aws_cdk import aws_kms as kms
 from constructs import Construct
 
+from stacks.constructs.key_use import USE_OF_KEY
+
 
 class StorageKey(Construct):
     """A rotated key that outlives the stack, as the data does that it opens.
@@ -50,13 +52,7 @@ class StorageKey(Construct):
         self.key.add_to_resource_policy(
             iam.PolicyStatement(
                 principals=[iam.AnyPrincipal()],
-                actions=[
-                    "kms:Decrypt",
-                    "kms:DescribeKey",
-                    "kms:Encrypt",
-                    "kms:GenerateDataKey*",
-                    "kms:ReEncrypt*",
-                ],
+                actions=list(USE_OF_KEY),
                 resources=["*"],  # In a key's policy: this key.
                 conditions={
                     "StringEquals": {

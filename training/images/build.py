@@ -16,7 +16,7 @@ from training.errors import JobFailed, UsageError
 from training.images import base, space
 from training.images.base_images import DEBIAN, DEFAULT_REGION
 from training.images.context import build_context
-from training.images.recipes import RECIPES, Recipe, Variant
+from training.images.recipes import RECIPES, Recipe, Variant, split_variant
 from training.images.registry_access import let_in
 from training.images.sources import PROJECT
 from training.images.tag import image_tag, local_name
@@ -234,8 +234,8 @@ def _command(engine: Engine) -> Iterator[str]:
 
 
 def _arguments(variant: Variant, origin: Origin, name: str) -> Iterator[str]:
-    device, _, architecture = variant.partition("-")
-    if architecture:
+    device, architecture = split_variant(variant)
+    if architecture is not None:
         yield from ("--platform", f"linux/{architecture}")
     arguments = {
         "VARIANT": device,

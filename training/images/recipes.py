@@ -12,6 +12,12 @@ Variant = Literal["gpu", "cpu", "gpu-arm64", "cpu-arm64"]
 """For which processor too: without one, x86-64."""
 
 
+def split_variant(variant: Variant) -> tuple[str, str | None]:
+    """Return `gpu` or `cpu`, and the processor as container engines call it; None is x86-64."""
+    device, _, architecture = variant.partition("-")
+    return device, architecture or None
+
+
 @dataclass(frozen=True, kw_only=True)
 class Recipe:
     """The sources of one image. A build sees exactly these, so that their hash is its tag."""

@@ -21,7 +21,7 @@ from training.images.build import Origin
 from training.images.destination import connect, read_registry
 from training.images.publish import Image, Outcome
 from training.images.published import Published, find
-from training.images.recipes import RECIPES, Variant
+from training.images.recipes import RECIPES, Variant, split_variant
 from training.images.show import show
 from training.images.sources import PROJECT, find_sources
 from training.outputs import BUILD_SOURCES_KEY, RegistryOutputs
@@ -78,7 +78,7 @@ def build_and_show(
         registry.outputs,
         origin,
         connect(destination),
-        lambda line: log.print(line, markup=False),
+        _tell,
     )
     show(image, Outcome(published=published, pushed=built, built=built, is_same=None), output)
 
@@ -115,7 +115,7 @@ def build_remotely(
     builder = Builder.of(registry)
     if origin.cache is not None:
         raise UsageError("--cache: is for builds on this machine; leave it out with --remote")
-    if "-" in image.variant:
+    if split_variant(image.variant)[1] is not None:
         raise UsageError(f"--remote: builds for x86-64 only, not --variant {image.variant}")
     there = find(clients.ecr, image.destination, image.tag)
     if there is not None:

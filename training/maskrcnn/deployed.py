@@ -19,7 +19,7 @@ from torchvision.ops import nms, roi_align
 from training.maskrcnn.hyperparameters import Hyperparameters
 from training.maskrcnn.model.c4 import LEVEL, C4Heads
 from training.maskrcnn.model.maskrcnn import MaskRCNN
-from training.maskrcnn.model.roi_align import CANONICAL_LEVEL, CANONICAL_SIZE, COARSEST, FINEST
+from training.maskrcnn.model.roi_align import COARSEST, FINEST, level_by_size
 
 OUTSIDE = ((-2.0, -2.0, -1.0, -1.0), (-4.0, -4.0, -3.0, -3.0))
 """Boxes that are always kept, since they meet no other: torchvision tells torch.export that
@@ -176,10 +176,7 @@ class DeployedMaskRCNN(nn.Module):
     def _pool(self, pool: Any, features: Mapping[str, Tensor], boxes: Tensor) -> Tensor:
         """Return the features of R boxes, (R, C, cells, cells), as `PyramidRoIAlign` does."""
         levels = [features[name] for name in pool.featmap_names]
-        size = _sides(boxes).prod(dim=1).sqrt()
-        level = torch.floor(CANONICAL_LEVEL + torch.log2(size / CANONICAL_SIZE) + 1e-6)
-        # No detection is a box of size 0, whose logarithm is -inf.
-        level = level.clamp(self._finest, self._coarsest).long()
+        level = level_by_size(boxes, self._finest, self._coarsest)
         boxes = torch.cat([boxes.new_zeros(boxes.shape[0], 1), boxes], dim=1)
         cells = pool.output_size
         pooled = boxes.new_zeros(boxes.shape[0], levels[0].shape[1], *cells)

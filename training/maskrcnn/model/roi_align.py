@@ -116,10 +116,7 @@ class PyramidRoIAlign(MultiScaleRoIAlign):
 
     def _level_of(self, boxes: Tensor) -> Tensor:
         """Return the index of the level that each box is pooled from: (R,) int64."""
-        size = (boxes[:, 2:] - boxes[:, :2]).prod(dim=1).sqrt()
-        # A hair more, as in torchvision: a size on the border belongs to the coarser level.
-        level = torch.floor(CANONICAL_LEVEL + torch.log2(size / CANONICAL_SIZE) + 1e-6)
-        return level.clamp(self._finest, self._coarsest).long() - self._finest
+        return level_by_size(boxes, self._finest, self._coarsest) - self._finest
 
     def _along(self, begin: Tensor, end: Tensor, size: Tensor) -> tuple[Tensor, Tensor]:
         """Return the places and weights of samples along one axis: (R, cells, 2 * samples).
@@ -146,6 +143,19 @@ class PyramidRoIAlign(MultiScaleRoIAlign):
         places = torch.stack([low, high], dim=-1)
         shape = (len(begin), self._cells, 2 * self._samples)
         return places.reshape(shape), weights.reshape(shape) / self._samples
+
+
+def level_by_size(boxes: Tensor, finest: int, coarsest: int) -> Tensor:
+    """Return the logarithm of the stride of the level that each box is pooled from: (R,) int64.
+
+    Args:
+        boxes: (R, 4) xyxy. One of size 0, whose logarithm is -inf, belongs to the finest.
+        finest, coarsest: The logarithms that there are.
+    """
+    size = (boxes[:, 2:] - boxes[:, :2]).prod(dim=1).sqrt()
+    # A hair more, as in torchvision: a size on the border belongs to the coarser level.
+    level = torch.floor(CANONICAL_LEVEL + torch.log2(size / CANONICAL_SIZE) + 1e-6)
+    return level.clamp(finest, coarsest).long()
 
 
 def _layout(levels: list[Tensor]) -> tuple[Tensor, Tensor, Tensor]:

@@ -15,7 +15,7 @@ demo: ## from a fresh clone to trained models and their reports, on local AWS
 	$(VENV) -m demo
 
 test: setup lint ## all tests but the long ones
-	$(VENV) -m pytest -m "not soak" -n 2
+	$(VENV) -m pytest -m "not soak" -n 2 --dist loadscope --no-loadscope-reorder
 
 soak: setup ## the long tests
 	$(VENV) -m pytest -m soak
@@ -25,7 +25,7 @@ bench: setup ## how fast the command lines and synth are
 
 lint: ## style and types
 	$(VENV) -m ruff check && $(VENV) -m ruff format --check
-	$(VENV) -m mypy stacks training localaws toolchain demo app.py && cd docker && ../$(VENV) -m mypy --config-file ../pyproject.toml --package entrypoint
+	$(VENV) -m mypy stacks training localaws toolchain node demo charts/make app.py && cd docker && ../$(VENV) -m mypy --config-file ../pyproject.toml --package entrypoint
 
 clean: ## remove what set-up made here; runs, local AWS and the wheel cache stay
 	rm -rf .venv/pyvenv.cfg .venv node_modules cdk.out .mypy_cache .ruff_cache .pytest_cache .hypothesis

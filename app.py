@@ -15,13 +15,17 @@ import stacks  # noqa: F401  It sets what jsii reads when aws_cdk is imported.
 from aws_cdk import App
 
 from stacks.acknowledgments import ACCEPTED, AcceptedFinding
+from stacks.cluster import ClusterStack
 from stacks.governance import govern, stack_options
+from stacks.kubernetes import KubernetesStack
 from stacks.nag import REPORT_ELSEWHERE, add_checks, refuse_violations
 from stacks.network import NetworkStack
 from stacks.notebook import NotebookStack
+from stacks.notification import NotificationStack
 from stacks.recorded_settings import record_settings
 from stacks.registry import RegistryStack
 from stacks.settings import Settings
+from stacks.settings.notifications import STACK as NOTIFICATION_STACK
 from stacks.settings.sources import context_of_cdk_json, context_of_cli, make_outdir
 from stacks.storage import StorageStack
 from training.errors import TrainingError
@@ -78,6 +82,33 @@ def build_app(
         registry=registry,
         **for_every_stack,
     )
+    ClusterStack(
+        app,
+        "ClusterStack",
+        settings=settings,
+        vpc=network.vpc,
+        public_subnets=network.public_subnets,
+        security_group=network.training_security_group,
+        storage=storage,
+        **for_every_stack,
+    )
+    KubernetesStack(
+        app,
+        "KubernetesStack",
+        settings=settings,
+        vpc=network.vpc,
+        security_group=network.training_security_group,
+        storage=storage,
+        **for_every_stack,
+    )
+    if settings.notifications.is_wanted:
+        NotificationStack(
+            app,
+            NOTIFICATION_STACK,
+            settings=settings,
+            training_role=storage.training_role,
+            **for_every_stack,
+        )
 
     govern(app, settings.general)
     record_settings(app, settings)

@@ -1,6 +1,7 @@
 """What it costs two ranks to train together: step time against two processes on their own.
 
-python -m bench.scaling [--model resnet50|light] [--runs N] [--steps N] [--format json]
+python -m bench.scaling [--model resnet50|light] [--batch N] [--runs N] [--steps N]
+                         [--format json]
 
 Both sides are the real command, `python -m training.maskrcnn.train`, with the same pictures a rank
 and step, and run on the same two cores, each process on a core of its own: joined by `horovodrun`,
@@ -47,7 +48,7 @@ class Model(StrEnum):
     LIGHT = "light"
     """The model, pictures and batch of jobs/demo-shapes.yaml."""
     RESNET50 = "resnet50"
-    """ResNet-50 with the feature pyramid, 2 pictures of 320 pixels."""
+    """ResNet-50 with the feature pyramid, pictures of 320 pixels."""
 
 
 @dataclass(frozen=True)
@@ -57,6 +58,8 @@ class Case:
     model: Model
     steps: int
     """Between two lines of metrics."""
+    batch: int
+    """Pictures of a rank in a step of resnet50."""
 
     @property
     def size(self) -> int:
@@ -68,7 +71,7 @@ class Case:
             "backbone_weights": None,
             "image_short_sides": [320],
             "image_max_side": 320,
-            "batch_size_per_gpu": 2,
+            "batch_size_per_gpu": self.batch,
             "precision": "fp32",
             "base_learning_rate": 1e-4,
             "num_workers": 0,
@@ -87,7 +90,12 @@ class Case:
 
 @app.command()
 def main(
+    *,
     model: Annotated[Model, typer.Option(help="What is trained.")] = Model.RESNET50,
+    batch: Annotated[
+        int,
+        typer.Option(min=1, help="Pictures a rank and step of resnet50; the trainer's default."),
+    ] = 4,
     runs: Annotated[int, typer.Option(min=1, help="Timed runs of each side.")] = 5,
     steps: Annotated[
         int, typer.Option(min=0, help="Steps of each of six windows. 0: 25, or 4 of resnet50.")
@@ -101,7 +109,7 @@ def main(
     cores = sorted(os.sched_getaffinity(0))[:2]
     if len(cores) < 2:
         raise UsageError("bench.scaling needs two cores")
-    case = Case(model, steps or (25 if model is Model.LIGHT else 4))
+    case = Case(model, steps or (25 if model is Model.LIGHT else 4), batch)
     with tempfile.TemporaryDirectory() as scratch:
         comparison = measure(case, Path(scratch), runs=runs, cores=cores, cycle_ms=cycle_ms)
     if output_format is Format.JSON:

@@ -24,7 +24,11 @@ COLOURS: Mapping[str, str] = {
     "KMS": "#fbe3a8",
     "IAM": "#f8d9d9",
     "ECR": "#fdddb8",
+    "EKS": "#e3d6f7",
     "SageMaker": "#e3d6f7",
+    "AutoScaling": "#e3d6f7",
+    "SSM": "#dbe9f6",
+    "SecretsManager": "#fbe3a8",
 }
 """Service to the colour of its boxes."""
 

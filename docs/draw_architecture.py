@@ -45,7 +45,7 @@ SHOWN: Mapping[str, str] = {
     "AWS::EC2::NatGateway": "NAT gateway",
     "AWS::EC2::VPCEndpoint": "{service} endpoint",
     "AWS::EC2::SecurityGroup": "security group:\\n{description}",
-    "AWS::Logs::LogGroup": "flow logs",
+    "AWS::Logs::LogGroup": "{log}",
     "AWS::S3::Bucket": "S3: {name}",
     "AWS::EFS::FileSystem": "EFS",
     "AWS::FSx::FileSystem": "FSx for Lustre",
@@ -54,15 +54,43 @@ SHOWN: Mapping[str, str] = {
     "AWS::ECR::Repository": "ECR repositories",
     "AWS::SageMaker::NotebookInstance": "SageMaker notebook",
     "AWS::SageMaker::CodeRepository": "Git repository",
+    "AWS::AutoScaling::AutoScalingGroup": "{group}",
+    "AWS::EKS::Cluster": "EKS control plane",
+    "AWS::EKS::Nodegroup": "{group}",
+    "AWS::SSM::Document": "SSM document:\\nrequests",
+    "AWS::SecretsManager::Secret": "secret: SSH keys",
 }
 """Resource type to the text in its box."""
 
 ROLES: Mapping[str, str] = {
     "Access": "notebook role",
+    "Addons": "roles of add-ons",
+    "Autoscaler": "autoscaler role",
+    "ControlPlane": "control-plane role",
     "FlowLogs": "flow-log role",
+    "Head": "head role",
+    "Jobs": "role of jobs",
+    "Nodes": "node role",
     "Training": "training role",
+    "Worker": "worker role",
 }
 """The construct that a role is in, to what the role is called."""
+
+GROUPS: Mapping[str, str] = {
+    "GpuGroup": "GPU nodes",
+    "HeadGroup": "head node",
+    "SystemGroup": "system nodes",
+    "WorkerGroup": "worker nodes",
+}
+"""The construct that a group of nodes is in, to what it is called."""
+
+LOGS: Mapping[str, str] = {
+    "Builder": "build logs",
+    "ControlPlane": "log of the\\ncontrol plane",
+    "FlowLogs": "flow logs",
+    "Secrets": "logs of nodes and jobs",
+}
+"""The construct that a log group is in, to what it is called."""
 
 ARROWS: Mapping[tuple[str, str], Line] = {
     ("AWS::EC2::NatGateway", "SubnetId"): BELONGS,
@@ -77,6 +105,12 @@ ARROWS: Mapping[tuple[str, str], Line] = {
     ("AWS::SageMaker::NotebookInstance", "SecurityGroupIds"): BELONGS,
     ("AWS::SageMaker::NotebookInstance", "DefaultCodeRepository"): DATA,
     ("AWS::SageMaker::NotebookInstanceLifecycleConfig", "OnStart"): DATA,
+    ("AWS::AutoScaling::AutoScalingGroup", "VPCZoneIdentifier"): BELONGS,
+    ("AWS::EKS::Cluster", "RoleArn"): BELONGS,
+    ("AWS::EKS::Nodegroup", "ClusterName"): BELONGS,
+    ("AWS::EKS::Nodegroup", "NodeRole"): BELONGS,
+    ("AWS::EKS::Nodegroup", "Subnets"): BELONGS,
+    ("AWS::EC2::LaunchTemplate", "LaunchTemplateData"): DATA,
     ("AWS::IAM::ManagedPolicy", "PolicyDocument"): DATA,
     ("AWS::EC2::FlowLog", "LogGroupName"): DATA,
 }
@@ -84,11 +118,13 @@ ARROWS: Mapping[tuple[str, str], Line] = {
 
 ENCRYPTED_BY: Mapping[str, str] = {
     "AWS::EFS::FileSystem": "KmsKeyId",
+    "AWS::EKS::Cluster": "EncryptionConfig",
     "AWS::FSx::FileSystem": "KmsKeyId",
     "AWS::S3::Bucket": "BucketEncryption",
     "AWS::Logs::LogGroup": "KmsKeyId",
     "AWS::ECR::Repository": "EncryptionConfiguration",
     "AWS::SageMaker::NotebookInstance": "KmsKeyId",
+    "AWS::SecretsManager::Secret": "KmsKeyId",
 }
 """Resource type to the property that names its key."""
 
@@ -105,7 +141,18 @@ REACHED: Mapping[str, tuple[str, ...]] = {
         "AWS::EFS::FileSystem",
         "AWS::FSx::FileSystem",
     ),
-    "AWS::IAM::ManagedPolicy": ("AWS::S3::Bucket", "AWS::ECR::Repository"),
+    "AWS::EC2::LaunchTemplate": (
+        "AWS::EC2::SecurityGroup",
+        "AWS::EFS::FileSystem",
+        "AWS::FSx::FileSystem",
+    ),
+    "AWS::IAM::ManagedPolicy": (
+        "AWS::AutoScaling::AutoScalingGroup",
+        "AWS::ECR::Repository",
+        "AWS::Logs::LogGroup",
+        "AWS::S3::Bucket",
+        "AWS::SecretsManager::Secret",
+    ),
 }
 """What of all that such a type refers to is worth an arrow."""
 
@@ -131,6 +178,8 @@ def box_of(resource: Resource) -> str:
     text = SHOWN[resource.type].format(
         name=resource.name,
         role=ROLES.get(resource.path.split("/")[2], "role"),
+        group=GROUPS.get(resource.path.split("/")[2], "nodes"),
+        log=LOGS.get(resource.path.split("/")[2], "logs"),
         service=_service(resource.properties.get("ServiceName", "")),
         description="\\n".join(wrap(resource.properties.get("GroupDescription", ""), 15)),
     )
@@ -215,6 +264,13 @@ def _origin(model: Model, resource: Resource) -> Resource:
             for each in model.resources.values()
             if each.type == "AWS::SageMaker::NotebookInstance"
             and resource in model.targets(each.stack, each.properties["LifecycleConfigName"])
+        )
+    if resource.type == "AWS::EC2::LaunchTemplate":
+        return next(
+            each
+            for each in model.resources.values()
+            if each.type in ("AWS::AutoScaling::AutoScalingGroup", "AWS::EKS::Nodegroup")
+            and resource in model.targets(each.stack, each.properties["LaunchTemplate"])
         )
     if resource.type in THROUGH:
         owner = resource.properties[THROUGH[resource.type]]

@@ -1,4 +1,5 @@
-"""Writes the tables of docs/reference.md from the code: `python docs/make_reference.py`.
+"""Writes the tables of docs/reference.md, and the job spec's schema, from the code:
+`python docs/make_reference.py`.
 
 Text between `<!-- table: NAME -->` and `<!-- end -->` is replaced; the rest is left alone.
 """
@@ -7,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+import json
 import re
 import sys
 import textwrap
@@ -25,12 +27,14 @@ from training import algorithms
 from training.algorithms.pairings import PAIRINGS, Pairing, right_instances
 from training.errors import ExitCode
 from training.job import JobSpec
+from training.job_schema import SCHEMA, job_schema
 from training.outputs import CONTRACTS, output_key
 from training.preflight.check import Check
 from training.preflight.job.registry import ALL as JOB_CHECKS
 from training.preflight.stacks.registry import ALL as STACK_CHECKS
 
 REFERENCE = Path(__file__).with_name("reference.md")
+SCHEMA_FILE = Path(__file__).resolve().parent.parent / "jobs" / SCHEMA
 
 _MARKED = re.compile(r"(<!-- table: (?P<name>\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
@@ -39,7 +43,7 @@ _EXIT_CODES = {
     ExitCode.JOB_FAILED: "the job failed",
     ExitCode.USAGE: "wrong usage or job spec; nothing was started",
     ExitCode.PREFLIGHT: "a check found an error; nothing was started",
-    ExitCode.AWS: "AWS refused a request or could not be reached",
+    ExitCode.AWS: "AWS, or the EKS cluster, refused a request or could not be reached",
     ExitCode.CHECKPOINTED: "stopped with a checkpoint (a signal, a time limit): run it again",
     ExitCode.INTERRUPTED: "interrupted before there was anything to go on from",
 }
@@ -168,6 +172,10 @@ def render(text: str) -> str:
     return _MARKED.sub(lambda m: m[1] + "\n".join(TABLES[m["name"]]()) + "\n" + m[3], text)
 
 
+def schema_text() -> str:
+    return json.dumps(job_schema(), indent=1, ensure_ascii=False) + "\n"
+
+
 def _fields(model: type[BaseModel], prefix: str = "") -> Iterator[list[str]]:
     for name, field in model.model_fields.items():
         inner = field.annotation
@@ -208,3 +216,4 @@ def _rows(head: list[str], rows: list[list[str]]) -> Iterator[str]:
 
 if __name__ == "__main__":
     REFERENCE.write_text(render(REFERENCE.read_text(encoding="utf-8")), encoding="utf-8")
+    SCHEMA_FILE.write_text(schema_text(), encoding="utf-8")

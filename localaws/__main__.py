@@ -36,6 +36,13 @@ def start(
     discard: Annotated[
         bool, typer.Option("--discard/--keep", help="Throw away, or bring back, what was kept.")
     ] = False,
+    hosts: Annotated[
+        bool,
+        typer.Option(
+            "--hosts/--no-hosts",
+            help="EC2 instances are hosts that run, in namespaces of this machine (needs root).",
+        ),
+    ] = False,
     output: FormatOption = Format.TEXT,
 ) -> None:
     """Start a local AWS in the background."""
@@ -44,7 +51,7 @@ def start(
     if server is None:
         if discard:
             process.discard(directory)
-        server = process.start(directory, port)
+        server = process.start(directory, port, hosts=hosts)
         log.print(f'Local AWS is ready. Use it: eval "$({directory.command("env")})"')
     elif discard:
         raise UsageError(

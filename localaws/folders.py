@@ -44,6 +44,11 @@ class StateDirectory:
         return self.root / "backends.pickle"
 
     @property
+    def consoles(self) -> Path:
+        """What the init of each host says, in a file named by the instance's id."""
+        return self.root / "hosts"
+
+    @property
     def file_systems(self) -> Path:
         """One folder for each EFS and FSx file system, named by its id."""
         return self.root / "file-systems"

@@ -29,6 +29,13 @@ class LogGroupResponse(LogsResponse):
         self._log_group().kms_key_id = None
         return ""
 
+    def delete_log_group(self) -> str:
+        """moto keeps its tags, which the next group of the name would have."""
+        arn = self._log_group().arn
+        answer = super().delete_log_group()
+        self.logs_backend.tagger.delete_all_tags_for_resource(arn)
+        return answer
+
     def describe_log_streams(self) -> str:
         self._take_lines_of_jobs()
         return super().describe_log_streams()

@@ -19,6 +19,7 @@ import psutil
 
 from localaws.folders import PROJECT_ROOT, StateDirectory
 from localaws.gateway import STATUS_PATH
+from localaws.hosts import requirements
 from training.errors import AwsError, ExitCode, UsageError
 
 START_TIMEOUT_S = 60.0
@@ -65,17 +66,21 @@ def find(directory: StateDirectory) -> Server | None:
         return None
 
 
-def start(directory: StateDirectory, port: int) -> Server:
+def start(directory: StateDirectory, port: int, *, hosts: bool = False) -> Server:
     """Start a server in a process of its own and wait until it answers.
 
     Raises:
-        UsageError: The port or the folder cannot be used, or the kept state cannot be read.
+        UsageError: The port or the folder cannot be used, the kept state cannot be read, or this
+            machine cannot run the hosts.
     """
+    if hosts and (lacking := requirements.missing()):
+        raise UsageError(f"--hosts: {lacking}")
     _prepare(directory)
     with directory.log.open("ab") as log:
         begin = log.tell()
+        options = ["hosts"] if hosts else []
         process = subprocess.Popen(
-            [sys.executable, "-m", "localaws.server", str(directory.root), str(port)],
+            [sys.executable, "-m", "localaws.server", str(directory.root), str(port), *options],
             cwd=PROJECT_ROOT,
             env=_clean_environment(),
             stdin=subprocess.DEVNULL,
@@ -197,7 +202,7 @@ def discard(directory: StateDirectory) -> None:
     """Throw away the state and the file systems of a server that does not run."""
     halves = [path.with_suffix(".new") for path in (directory.backends, directory.record)]
     whole = [directory.backends, directory.log, directory.record, directory.lock]
-    for path in (*halves, *whole, directory.file_systems):
+    for path in (*halves, *whole, directory.file_systems, directory.consoles):
         if path.is_dir():
             shutil.rmtree(path)
         else:

@@ -1,4 +1,7 @@
-"""The server's process: `python -m localaws.server STATE_DIR PORT`, started by `localaws start`."""
+"""The server's process, started by `localaws start`.
+
+python -m localaws.server STATE_DIR PORT [hosts]
+"""
 
 from __future__ import annotations
 
@@ -10,6 +13,8 @@ import signal
 import socket
 import sys
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from types import FrameType
 
@@ -17,9 +22,11 @@ import psutil
 from moto.moto_server.werkzeug_app import MotoRequestHandler
 from werkzeug.serving import make_server
 
-from localaws import extensions, state
+from localaws import extensions, instance_signals, state
+from localaws.cloudformation import background
 from localaws.folders import StateDirectory
 from localaws.gateway import Gateway
+from localaws.hosts import fleet, instances
 from localaws.inventory import take_inventory
 from training.errors import ExitCode, TrainingError, UsageError
 
@@ -42,8 +49,13 @@ class _RequestHandler(MotoRequestHandler):
             super().log_request(code, size)
 
 
-def serve(directory: StateDirectory, port: int) -> None:
+def serve(directory: StateDirectory, port: int, *, hosts: bool) -> None:
     """Serve until SIGTERM or SIGINT, then save the state.
+
+    Args:
+        directory: The folder of this local AWS.
+        port: On 127.0.0.1; 0 takes a free one.
+        hosts: Whether EC2 instances are hosts that run.
 
     Raises:
         UsageError: The port or the folder is taken, or the kept state cannot be read.
@@ -69,11 +81,14 @@ def serve(directory: StateDirectory, port: int) -> None:
         )
         stopping = _on_signals()
         threading.Thread(target=server.serve_forever, daemon=True).start()
-        _write_record(directory.record, endpoint)
-        while not stopping.wait(LOOK_S):
-            if not directory.record.exists():
-                # The folder was removed: no command could find this process, or stop it, again.
-                return
+        with _hosts(directory, gateway, listener.getsockname()[1]) if hosts else nullcontext():
+            _write_record(directory.record, endpoint)
+            while not stopping.wait(LOOK_S):
+                if not directory.record.exists():
+                    # The folder was removed: no command could find this process, or stop it,
+                    # again.
+                    return
+            background.stop(PATIENCE_S)
         gateway.close(PATIENCE_S)
         if not directory.record.exists():
             # Stopped for good, which takes the record away first: nothing is to be kept.
@@ -81,6 +96,20 @@ def serve(directory: StateDirectory, port: int) -> None:
         state.save(directory.backends)
         # Last: `localaws stop` takes a record that is still there for a state that was not saved.
         directory.record.unlink(missing_ok=True)
+
+
+@contextmanager
+def _hosts(directory: StateDirectory, gateway: Gateway, port: int) -> Iterator[None]:
+    """Make instances hosts that run, and say so to CloudFormation."""
+    running = fleet.Fleet(gateway, port, directory.file_systems, directory.consoles)
+    fleet.use(running)
+    instance_signals.expect(True)
+    try:
+        instances.revive()
+        yield
+    finally:
+        running.close()
+        fleet.use(None)
 
 
 def _listen(port: int) -> socket.socket:
@@ -125,7 +154,7 @@ def _write_record(path: Path, endpoint: str) -> None:
 
 def main() -> None:
     try:
-        serve(StateDirectory(Path(sys.argv[1])), int(sys.argv[2]))
+        serve(StateDirectory(Path(sys.argv[1])), int(sys.argv[2]), hosts="hosts" in sys.argv[3:])
     except TrainingError as error:
         # The parent shows the last line of the log to the user.
         sys.stderr.write(f"{error}\n")

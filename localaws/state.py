@@ -32,7 +32,7 @@ from moto.s3.models import s3_backends
 from localaws.folders import StateDirectory
 from training.errors import UsageError
 
-FORMAT = 5
+FORMAT = 7
 """Raise it whenever an object that is kept here gets or loses an attribute: old ones lack it."""
 
 Backends = dict[str, dict[str, dict[str, Any]]]

@@ -6,42 +6,11 @@ matrix of settings through the rules and fails on an acknowledgment that none of
 
 from __future__ import annotations
 
-import re
-from dataclasses import dataclass
-from functools import cached_property
-
+from stacks.accepted_finding import AcceptedFinding, wildcards
+from stacks.kubernetes_acknowledgments import OF_KUBERNETES
 from stacks.settings.network import MOST_ZONES
 
-ANYTHING = "…"
-"""In a rule: whatever the settings decide, but no wildcard."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class AcceptedFinding:
-    """One finding of one rule at one construct."""
-
-    path: str
-    """Of the construct, as the report prints it: `StorageStack/Data/Bucket/Resource`."""
-    rule: str
-    """With the finding where a rule has several: `AwsSolutions-IAM5[Resource::…/*]`."""
-    reason: str
-
-    def matches(self, path: str, rule: str) -> bool:
-        """Whether a finding is this one."""
-        return path == self.path and self._rule_pattern.fullmatch(rule) is not None
-
-    @cached_property
-    def _rule_pattern(self) -> re.Pattern[str]:
-        return re.compile("[^*]+".join(map(re.escape, self.rule.split(ANYTHING))))
-
-
-def _wildcards(path: str, *resources: tuple[str, str]) -> tuple[AcceptedFinding, ...]:
-    """Return one for each resource with a wildcard in a role's policy: the resource, the reason."""
-    return tuple(
-        AcceptedFinding(path=path, rule=f"AwsSolutions-IAM5[Resource::{resource}]", reason=reason)
-        for resource, reason in resources
-    )
-
+__all__ = ["ACCEPTED", "AcceptedFinding"]
 
 ACCEPTED: tuple[AcceptedFinding, ...] = (
     AcceptedFinding(
@@ -123,18 +92,24 @@ ACCEPTED: tuple[AcceptedFinding, ...] = (
             rule="AwsSolutions-IAM5[Resource::…/*]",
             reason="The objects of the bucket, or of its prefix, whatever their names.",
         )
-        for path in ("StorageStack/Training/Data/Resource", "NotebookStack/Access/Data/Resource")
+        for path in (
+            "StorageStack/DataSync/Data/Resource",
+            "StorageStack/Training/Data/Resource",
+            "NotebookStack/Access/Data/Resource",
+            "ClusterStack/Head/Data/Resource",
+            "ClusterStack/Worker/Data/Resource",
+        )
     ),
-    *_wildcards(
+    *wildcards(
         "StorageStack/Training/Images/Resource",
         ("*", "ecr:GetAuthorizationToken knows no resource."),
         ("arn:…:ecr:…:repository/*", "Those with the project's tag, which a condition names."),
     ),
-    *_wildcards(
+    *wildcards(
         "RegistryStack/Builder/Build/Resource",
         ("*", "ecr:GetAuthorizationToken knows no resource."),
     ),
-    *_wildcards(
+    *wildcards(
         "StorageStack/Training/Run/Resource",
         (
             "*",
@@ -147,13 +122,14 @@ ACCEPTED: tuple[AcceptedFinding, ...] = (
         ),
         ("arn:…:ec2:…:*:security-group/*", "What a job names; a condition names the VPC."),
         ("arn:…:ec2:…:*:subnet/*", "What a job names; a condition names the VPC."),
+        ("arn:…:fsx:…:task/*", "FSx names the tasks."),
     ),
-    *_wildcards(
+    *wildcards(
         "NotebookStack/Access/Data/Resource",
         ("*", "FSx knows no resource for its lists."),
         ("arn:…:fsx:…:task/*", "FSx names the tasks."),
     ),
-    *_wildcards(
+    *wildcards(
         "NotebookStack/Access/Launch/Resource",
         ("*", "Lists of jobs, quotas and prices know no resource."),
         ("arn:…:cloudformation:…:stack/…/*", "A stack's ARN ends in an id that AWS makes."),
@@ -182,4 +158,57 @@ ACCEPTED: tuple[AcceptedFinding, ...] = (
         rule="AwsSolutions-IAM5[Resource::arn:…:logs:…:log-group:/aws/sagemaker/NotebookInstances:*]",
         reason="Streams of one log group.",
     ),
+    *(
+        accepted
+        for node in ("Head", "Worker")
+        for accepted in (
+            *wildcards(
+                f"ClusterStack/{node}/Data/Resource",
+                ("*", "ecr:GetAuthorizationToken knows no resource."),
+                ("arn:…:ecr:…:repository/*", "Those with the project's tag: a condition names it."),
+            ),
+            *wildcards(
+                f"ClusterStack/{node}/Node/Resource",
+                ("*", "The messages of Systems Manager and lists of groups know no resource."),
+                ("arn:…:ec2:…:instance/*", "EC2 names instances; the agent speaks for its own."),
+            ),
+        )
+    ),
+    *wildcards(
+        "ClusterStack/Head/Node/Resource",
+        (
+            "arn:…:autoscaling:…:autoScalingGroup:*:autoScalingGroupName/…",
+            "One group by its name: Auto Scaling makes the id before it.",
+        ),
+        ("arn:…:fsx:…:task/*", "FSx names the tasks."),
+        (
+            "arn:…:ec2:…:network-interface/*",
+            "Of the head that takes the Elastic IP; a condition names the project.",
+        ),
+    ),
+    *(
+        AcceptedFinding(
+            path=f"ClusterStack/{group}/Group",
+            rule="AwsSolutions-AS3",
+            reason="Nodes come and go with the jobs. The conductor asks the groups for their "
+            "activities and tells the reason in the job's status and log.",
+        )
+        for group in ("HeadGroup", "WorkerGroup")
+    ),
+    *(
+        AcceptedFinding(
+            path="ClusterStack/Secrets/SshKeys",
+            rule=rule,
+            reason="Rotation is a Lambda. The keys are made by the head, open nothing but this "
+            "cluster's nodes to each other, and are made anew with a new cluster.",
+        )
+        for rule in ("AwsSolutions-SMG4", "NIST.800.53.R5-SecretsManagerRotationEnabled")
+    ),
+    AcceptedFinding(
+        path="NotificationStack/Jobs/Undelivered/Resource",
+        rule="AwsSolutions-SQS3",
+        reason="It is the dead-letter queue itself, of the targets of rules; the rule looks for a "
+        "queue that names it.",
+    ),
+    *OF_KUBERNETES,
 )

@@ -108,30 +108,46 @@ SERVICES = (
     ),
     EndpointService(
         name="cloudformation",
-        reason="the launcher reads the outputs of the stacks",
+        reason="the launcher reads the outputs of the stacks; nodes say that they are set up",
         is_needed=True,
         actions=(
             "cloudformation:DescribeStackEvents",
             "cloudformation:DescribeStacks",
             "cloudformation:ListStacks",
+            "cloudformation:SignalResource",
         ),
     ),
     EndpointService(
         name="ec2",
-        reason="the checks before a launch read subnets, routes and security groups",
+        reason="the checks before a launch read subnets, routes and security groups; nodes of "
+        "Kubernetes take addresses for their pods",
         is_needed=True,
         actions=(
+            "ec2:AssignPrivateIpAddresses",
+            "ec2:AttachNetworkInterface",
+            "ec2:CreateNetworkInterface",
+            "ec2:CreateTags",
+            "ec2:DeleteNetworkInterface",
             "ec2:DescribeAvailabilityZones",
+            "ec2:DescribeImages",
             "ec2:DescribeInstanceTypeOfferings",
             "ec2:DescribeInstanceTypes",
             "ec2:DescribeInstances",
+            "ec2:DescribeLaunchTemplateVersions",
             "ec2:DescribeNetworkInterfaces",
             "ec2:DescribeRouteTables",
             "ec2:DescribeSecurityGroupRules",
             "ec2:DescribeSecurityGroups",
             "ec2:DescribeSubnets",
+            "ec2:DescribeTags",
+            "ec2:DescribeVolumes",
+            "ec2:DescribeVolumesModifications",
             "ec2:DescribeVpcEndpoints",
             "ec2:DescribeVpcs",
+            "ec2:DetachNetworkInterface",
+            "ec2:GetInstanceTypesFromInstanceRequirements",
+            "ec2:ModifyNetworkInterfaceAttribute",
+            "ec2:UnassignPrivateIpAddresses",
         ),
     ),
     EndpointService(
@@ -159,9 +175,13 @@ SERVICES = (
     ),
     EndpointService(
         name="secretsmanager",
-        reason="the notebook's Git user and token are a secret",
+        reason="the notebook's Git user and token are a secret, and so are the cluster's SSH keys",
         is_needed=True,
-        actions=("secretsmanager:DescribeSecret", "secretsmanager:GetSecretValue"),
+        actions=(
+            "secretsmanager:DescribeSecret",
+            "secretsmanager:GetSecretValue",
+            "secretsmanager:PutSecretValue",
+        ),
     ),
     EndpointService(
         name="ssm",
@@ -196,6 +216,53 @@ SERVICES = (
         ),
     ),
     EndpointService(
+        name="ec2messages",
+        reason="older agents of Systems Manager take commands through it",
+        is_needed=False,
+        actions=(
+            "ec2messages:AcknowledgeMessage",
+            "ec2messages:DeleteMessage",
+            "ec2messages:FailMessage",
+            "ec2messages:GetEndpoint",
+            "ec2messages:GetMessages",
+            "ec2messages:SendReply",
+        ),
+    ),
+    EndpointService(
+        name="autoscaling",
+        reason="the cluster's head and the autoscaler of Kubernetes start and end nodes",
+        is_needed=False,
+        actions=(
+            "autoscaling:DescribeAutoScalingGroups",
+            "autoscaling:DescribeAutoScalingInstances",
+            "autoscaling:DescribeLaunchConfigurations",
+            "autoscaling:DescribeScalingActivities",
+            "autoscaling:DescribeTags",
+            "autoscaling:SetDesiredCapacity",
+            "autoscaling:SetInstanceHealth",
+            "autoscaling:TerminateInstanceInAutoScalingGroup",
+        ),
+    ),
+    EndpointService(
+        name="eks",
+        reason="the launcher finds the API of the Kubernetes cluster, and its autoscaler what the "
+        "nodes of a group will be like",
+        is_needed=False,
+        actions=(
+            "eks:DescribeAddon",
+            "eks:DescribeCluster",
+            "eks:DescribeNodegroup",
+            "eks:ListAddons",
+            "eks:ListNodegroups",
+        ),
+    ),
+    EndpointService(
+        name="eks-auth",
+        reason="pods of Kubernetes take on their roles",
+        is_needed=False,
+        actions=("eks-auth:AssumeRoleForPodIdentity",),
+    ),
+    EndpointService(
         name="monitoring",
         reason="metrics of jobs and file systems are read from CloudWatch",
         is_needed=False,
@@ -210,3 +277,20 @@ SERVICES = (
 
 BY_NAME = {service.name: service for service in SERVICES}
 NEEDED = tuple(service.name for service in SERVICES if service.is_needed)
+NEEDED_BY_NODES = (
+    "autoscaling",
+    "cloudformation",
+    "ecr.api",
+    "ecr.dkr",
+    "logs",
+    "secretsmanager",
+    "ssm",
+    "ssmmessages",
+)
+"""What the nodes of ClusterStack call, beside S3."""
+
+NEEDED_BY_KUBERNETES = ("autoscaling", "ec2", "ecr.api", "ecr.dkr", "eks", "eks-auth")
+"""What nodes and pods of KubernetesStack call, beside S3: EKS's own images are in ECR.
+
+https://docs.aws.amazon.com/eks/latest/userguide/private-clusters.html
+"""

@@ -16,14 +16,14 @@ def stack_options(settings: GeneralSettings) -> dict[str, Any]:
     return {
         "env": Environment(account=settings.aws_account, region=settings.aws_region),
         # CloudFormation gives these to every resource that takes tags, and to the stack itself.
-        "tags": _tags(settings),
+        "tags": tags_of(settings),
         "termination_protection": settings.termination_protection,
     }
 
 
 def govern(app: App, settings: GeneralSettings) -> None:
     """Tag and bound what the app holds; call it when every stack is there."""
-    for name, value in _tags(settings).items():
+    for name, value in tags_of(settings).items():
         # In the templates too: some resources get no tags of the stack, volumes for example.
         Tags.of(app).add(name, value)
     if settings.permissions_boundary:
@@ -35,7 +35,8 @@ def govern(app: App, settings: GeneralSettings) -> None:
         _set_path(app, settings.role_path)
 
 
-def _tags(settings: GeneralSettings) -> dict[str, str]:
+def tags_of(settings: GeneralSettings) -> dict[str, str]:
+    """Return the tags of everything that the stacks make."""
     return {PROJECT_TAG: settings.project, **settings.tags}
 
 

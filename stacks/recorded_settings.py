@@ -6,7 +6,9 @@ from aws_cdk import App, Stack
 
 from stacks.settings import Settings
 from stacks.settings.recorded import GROUPS, RECORD, place_of, record_of
-from training.outputs import NotebookOutputs, StorageOutputs
+from training.outputs import ClusterOutputs, NotebookOutputs, StorageOutputs
+
+IN_THE_VPC = (StorageOutputs.STACK, NotebookOutputs.STACK, ClusterOutputs.STACK)
 
 PLACE = "Network"
 """The key in the Metadata of the stacks that are in NetworkStack's VPC."""
@@ -24,6 +26,6 @@ def record_settings(app: App, settings: Settings) -> None:
     for stack in app.node.children:
         if isinstance(stack, Stack) and stack.stack_name in GROUPS:
             metadata: dict[str, object] = {RECORD: record_of(settings, stack.stack_name)}
-            if stack.stack_name in (StorageOutputs.STACK, NotebookOutputs.STACK):
+            if stack.stack_name in IN_THE_VPC:
                 metadata[PLACE] = place_of(settings)
             stack.template_options.metadata = metadata

@@ -6,11 +6,13 @@ from typing import Any
 
 from aws_cdk import Stack
 from aws_cdk import aws_ec2 as ec2
+from aws_cdk import aws_iam as iam
 from aws_cdk import aws_kms as kms
 from aws_cdk import aws_s3 as s3
 from constructs import Construct
 
 from stacks.constructs.data_bucket import BucketOptions, DataBucket
+from stacks.constructs.datasync_role import DataSyncRole
 from stacks.constructs.existing_lustre_file_system import ExistingLustreFileSystem
 from stacks.constructs.existing_shared_file_system import ExistingSharedFileSystem
 from stacks.constructs.lustre import Lustre
@@ -65,10 +67,11 @@ class StorageStack(Stack):
             key=self.key,
             vpc=vpc,
             shared=self.shared.file_system,
-            lustre=self.fast is not None,
+            lustre_id=self.fast.file_system_id if self.fast else None,
             project=settings.general.project,
             prefix=self.prefix,
         ).role
+        self._datasync_role = self._make_datasync_role()
         self.outputs = self._outputs()
         write_outputs(self, self.outputs)
 
@@ -154,6 +157,17 @@ class StorageStack(Stack):
             clients=clients,
         )
 
+    def _make_datasync_role(self) -> iam.IRole | None:
+        if not self._settings.bucket.datasync:
+            return None
+        return DataSyncRole(
+            self,
+            "DataSync",
+            bucket=self.bucket,
+            prefix=self.prefix,
+            shared=self.shared.file_system,
+        ).role
+
     def _existing_groups(
         self, construct_id: str, group_id: str, rules: str
     ) -> tuple[ec2.ISecurityGroup, ec2.ISecurityGroup]:
@@ -191,6 +205,7 @@ class StorageStack(Stack):
             fsx_security_group_id=fast.security_group.security_group_id if fast else None,
             fsx_data_path=fast.data_path if fast else None,
             training_role_arn=self.training_role.role_arn,
+            datasync_role_arn=self._datasync_role.role_arn if self._datasync_role else None,
         )
 
 

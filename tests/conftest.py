@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import json
+import gc
 import os
 import signal
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import boto3
@@ -18,11 +19,42 @@ import pytest
 from botocore.config import Config
 from hypothesis import HealthCheck, settings
 
+from localaws import process
+from localaws.environment import DEFAULT_REGION, variables
+from localaws.folders import StateDirectory
+from tests.docker.containers.fixtures import podman, podman_of_session
+from tests.order import WholeFiles, put_longest_first
+
+# Fixtures of several folders, which would be one for each of them if each imported them.
+__all__ = ["podman", "podman_of_session"]
+
 ROOT = Path(__file__).parents[1]
 
 # A loaded machine is no fault of the code: nothing is judged by the time that it takes.
 settings.register_profile("unhurried", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("unhurried")
+
+# jsonschema would load it, which takes seconds; test_sbom.py has its formats checked elsewhere.
+sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
+
+# Ten thousand tests and all that they import are no garbage: looking through them takes a third of
+# the time of collecting them.
+gc.disable()
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> WholeFiles:
+    return WholeFiles(config, log)
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if hasattr(config, "workerinput"):
+        put_longest_first(items)
+
+
+def pytest_collection_finish() -> None:
+    gc.freeze()
+    gc.enable()
+
 
 # Whoever is started in the background (`make test &`) ignores SIGINT, and so does all that they
 # start: commands that tests interrupt would never hear of it.
@@ -73,15 +105,25 @@ def localaws(*arguments: str | Path, check: bool = True) -> subprocess.Completed
 
 
 @contextmanager
-def running_local_aws(state_dir: Path) -> Iterator[LocalAws]:
-    """Start a local AWS on a free port; stop it in the end, and keep its state."""
-    localaws("start", "--port", "0", "--state-dir", state_dir)
+def running_local_aws(state_dir: Path, *, hosts: bool = False) -> Iterator[LocalAws]:
+    """Start a local AWS on a free port; stop it in the end, and keep its state.
+
+    By what the commands call: each of them is a second of Python's.
+    """
+    directory = StateDirectory(state_dir.absolute())
+    server = process.start(directory, 0, hosts=hosts)
+    # Commands wait for its end, which it reaches once its parent has taken note.
+    Thread(target=_take_note_of_the_end, args=(server.pid,), daemon=True).start()
     try:
-        env = json.loads(localaws("env", "--state-dir", state_dir, "--format", "json").stdout)
-        mounts = Path(env["MASK_RCNN_MOUNTS"])
-        yield LocalAws(env["AWS_ENDPOINT_URL"], env, state_dir, mounts)
+        env = dict(variables(server.endpoint, directory.file_systems, DEFAULT_REGION))
+        yield LocalAws(server.endpoint, env, state_dir, Path(env["MASK_RCNN_MOUNTS"]))
     finally:
-        localaws("stop", "--state-dir", state_dir)
+        process.stop(directory)
+
+
+def _take_note_of_the_end(pid: int) -> None:
+    with suppress(ChildProcessError):  # somebody else has
+        os.waitpid(pid, 0)
 
 
 @pytest.fixture(scope="session")

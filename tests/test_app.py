@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+import app
 from tests.stacks.matrix import environment_of_nobody
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -41,20 +42,39 @@ def test_app_synthesizes_all_stacks_silently_in_an_order_that_can_be_deployed(
         for name, artifact in artifacts.items()
         if artifact["type"] == "aws:cloudformation:stack"
     }
-    assert set(stacks) == {"NetworkStack", "StorageStack", "RegistryStack", "NotebookStack"}
+    assert set(stacks) == {
+        "NetworkStack",
+        "StorageStack",
+        "RegistryStack",
+        "NotebookStack",
+        "ClusterStack",
+        "KubernetesStack",
+    }
     assert "NetworkStack" in stacks["StorageStack"]["dependencies"]
     for name, artifact in stacks.items():
         assert artifact["environment"] == "aws://unknown-account/unknown-region"
         assert artifact["properties"].get("stackName", name) == name
 
 
+def test_a_wrong_context_key_ends_2_with_one_line_and_nothing_written(tmp_path: Path) -> None:
+    done = run_app(tmp_path / "out", {"vpc_cdir": "10.0.0.0/16"})
+    said = "error: context key vpc_cdir is not known: did you mean vpc_cidr?\n"
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", said)
+    assert not list(tmp_path.glob("out/*.template.json"))
+
+
 @pytest.mark.parametrize(
     ("context", "said"),
     [
-        ({"vpc_cdir": "10.0.0.0/16"}, "context key vpc_cdir is not known: did you mean vpc_cidr?"),
         (
             {"nat_gateways": "many"},
             "context key nat_gateways = 'many': allowed is 0 to the number of zones",
+        ),
+        (
+            {"cluster_ssh_location": "0.0.0.0/0"},
+            "context: cluster_ssh_location = 0.0.0.0/0 lets everybody try to sign in: name your "
+            "own network, /8 or smaller, or leave it out and use Session Manager (who wants it "
+            "open all the same sets cluster_allow_open_ssh = true)",
         ),
         (
             {
@@ -72,11 +92,17 @@ def test_app_synthesizes_all_stacks_silently_in_an_order_that_can_be_deployed(
         ),
     ],
 )
-def test_a_wrong_context_key_or_value_ends_2_with_one_line_and_nothing_written(
-    context: dict[str, object], said: str, tmp_path: Path
+def test_a_wrong_value_is_one_line(
+    context: dict[str, object],
+    said: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
-    done = run_app(tmp_path / "out", context)
-    assert (done.returncode, done.stdout, done.stderr) == (2, "", f"error: {said}\n")
+    monkeypatch.setenv("CDK_OUTDIR", str(tmp_path / "out"))
+    monkeypatch.setenv("CDK_CONTEXT_JSON", json.dumps(context))
+    assert app.main() == 2
+    assert capsys.readouterr() == ("", f"error: {said}\n")
     assert not list(tmp_path.glob("out/*.template.json"))
 
 

@@ -26,7 +26,7 @@ EXIT_INTERRUPTED = 130
 PACKAGES: dict[str, tuple[Package, ...]] = {
     "cdk": (debian.VENV,),
     "demo": (debian.VENV, *debian.HOROVOD),
-    "test": (debian.VENV, *debian.HOROVOD, *debian.TESTS, *debian.CONTAINERS),
+    "test": (debian.VENV, *debian.HOROVOD, *debian.TESTS, *debian.CONTAINERS, *debian.HOSTS),
 }
 """What the set-up can be for, and the Debian packages that each takes."""
 

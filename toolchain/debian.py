@@ -65,6 +65,7 @@ HOROVOD = (
 TESTS = (
     Package("git", "some tests look at a clean clone", has_command("git")),
     Package("chromium", "tests look at the report in a browser", has_command("chromium")),
+    Package("nginx", "tests ask the proxy of the test charts", has_system_command("nginx")),
 )
 
 CONTAINERS = (
@@ -78,6 +79,10 @@ CONTAINERS = (
     Package("openssh-server", "hosts of a job", has_system_command("sshd")),
     Package("iproute2", "tests make networks of several hosts", has_system_command("ip")),
     Package("docker-registry", "tests push images to it", has_command("docker-registry")),
+)
+HOSTS = (
+    Package("systemd", "first process of local AWS's hosts", has_command("systemctl")),
+    Package("dbus", "systemctl talks to it on these hosts", has_command("dbus-daemon")),
 )
 
 

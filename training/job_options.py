@@ -83,32 +83,48 @@ class JobOptions:
             UsageError: The job is wrong, or its platform cannot run it.
             AwsError: The stacks' outputs cannot be read.
         """
-        job = self._read()
+        job = self.read()
         platform = platforms.load(job.spec.platform)
         outputs = read_outputs(platform.READS, self.outputs_file)
         launch = Launch(now=datetime.now(UTC), resume=self.resume, machine=this_machine())
         return job, platform.plan(job, outputs, launch)
 
-    def _read(self) -> Job:
-        from training.job import parse_assignments, read_job
+    def read(self) -> Job:
+        """Return the job that they and the file spell.
 
-        flags = {
-            "platform": self.platform,
-            "algorithm": self.algorithm,
-            "data_source": self.data_source,
-            "instances.type": self.instance_type,
-            "instances.count": self.instance_count,
-            "name": self.name,
-        }
-        overrides = parse_assignments(self.assignments or []) | {
-            key: str(value) if isinstance(value, StrEnum) else value
-            for key, value in flags.items()
-            if value is not None
-        }
-        job = read_job(self.job_file, overrides)
+        Raises:
+            UsageError: The job is wrong.
+        """
+        from training.job import read_job
+
+        values = {key: value for key, (value, _) in self.overrides().items()}
+        job = read_job(self.job_file, values)
         if self.resume and job.spec.name is None:
             raise UsageError("--resume: say which job goes on, with --name or the spec's name")
         return job
+
+    def overrides(self) -> dict[str, tuple[Any, str]]:
+        """Return dotted keys of the spec that the command line sets: the value, and the option.
+
+        Raises:
+            UsageError: A `--set` cannot be read.
+        """
+        from training.job import parse_assignments
+
+        flags = {
+            "platform": (self.platform, "--platform"),
+            "algorithm": (self.algorithm, "--algorithm"),
+            "data_source": (self.data_source, "--data-source"),
+            "instances.type": (self.instance_type, "--instance-type"),
+            "instances.count": (self.instance_count, "--instance-count"),
+            "name": (self.name, "--name"),
+        }
+        assigned = parse_assignments(self.assignments or [])
+        return {key: (value, "--set") for key, value in assigned.items()} | {
+            key: (str(value) if isinstance(value, StrEnum) else value, option)
+            for key, (value, option) in flags.items()
+            if value is not None
+        }
 
 
 def takes_job_options(command: Callable[..., None]) -> Callable[..., None]:

@@ -30,6 +30,12 @@ def launch(
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Print the plan and start nothing.")
     ] = False,
+    explain: Annotated[
+        bool,
+        typer.Option(
+            "--explain", help="Print each value of the job and where it is from; start nothing."
+        ),
+    ] = False,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Start without asking.")] = False,
     wait: Annotated[
         bool, typer.Option("--wait", help="Follow the job to its end; platform local always does.")
@@ -45,6 +51,9 @@ def launch(
     Exit codes: 0 done, 1 the job failed, 2 wrong usage, 3 a check found an error, 4 AWS refused,
     75 stopped with a checkpoint (run again with --resume), 130 interrupted.
     """
+    if explain:
+        _explain(options, output_format)
+        return
     job, plan = options.plan()
     # A plan from a file needs nobody; where AWS has told the outputs, it can be asked more.
     offline = dry_run and options.outputs_file is not None
@@ -56,6 +65,18 @@ def launch(
     status = _start(job, plan, checked, yes=yes, wait=wait)
     if output_format is Format.JSON:
         print_json({"job_name": plan.job_name, "status": status, **plan.request.to_json()})
+
+
+def _explain(options: JobOptions, output_format: Format) -> None:
+    from training.explanation import explain_job, show_explanation
+
+    explained = explain_job(options)
+    if output_format is Format.JSON:
+        print_json([each.to_json() for each in explained])
+        return
+    from training.cli import result
+
+    show_explanation(explained, result)
 
 
 @dataclass(frozen=True)

@@ -117,6 +117,8 @@ class LogChannel:
     def outcome(self) -> Path:
         """How the trainer ended (JSON): `status` completed|checkpointed|failed, `step`, `message`.
 
+        For a trainer that writes none, the containers' entry point does: `stopped` may be, too.
+
         Written by rank 0 when all ranks agree, by a failing rank otherwise. Absent while the
         trainer runs, and where it was killed.
         """

@@ -38,6 +38,15 @@ def output_key(field_name: str) -> str:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Arn:
+    """What an ARN tells of where something is."""
+
+    partition: str
+    region: str
+    account: str
+
+
+@dataclass(frozen=True, kw_only=True)
 class Contract:
     """Base of the outputs of one stack.
 
@@ -58,6 +67,34 @@ class Contract:
                     ",".join(value) if isinstance(value, tuple) else value
                 )
         return outputs
+
+    def number(self, field_name: str) -> int:
+        """Return an output that is a whole number.
+
+        Raises:
+            UsageError: It is none.
+        """
+        text: str = getattr(self, field_name)
+        if not text.isdecimal():
+            raise UsageError(
+                f"{self.STACK}.{output_key(field_name)} is {text!r}; expected a whole number"
+            )
+        return int(text)
+
+    def arn(self, field_name: str) -> Arn:
+        """Return the parts of an output that is an ARN.
+
+        Raises:
+            UsageError: It is none.
+        """
+        text: str = getattr(self, field_name)
+        parts = text.split(":", 5)
+        if len(parts) < 6 or parts[0] != "arn":
+            raise UsageError(
+                f"{self.STACK}.{output_key(field_name)} is {text!r}; expected an ARN, "
+                "arn:<partition>:<service>:<region>:<account>:<resource>"
+            )
+        return Arn(partition=parts[1], region=parts[3], account=parts[4])
 
     @classmethod
     def from_outputs(cls, outputs: StackOutputs, *, source: str) -> Self:
@@ -146,6 +183,8 @@ class StorageOutputs(Contract):
     """The folder of the file system that mirrors the bucket, for example `/data`."""
     training_role_arn: str
     """What SageMaker's training jobs act as."""
+    datasync_role_arn: str | None = None
+    """What AWS DataSync acts as; absent where the stack was deployed without `datasync = true`."""
 
     def key(self, path: str) -> str:
         """Return where a path of the layout lies in the bucket.
@@ -218,6 +257,86 @@ class NotebookOutputs(Contract):
     notebook_role_arn: str
 
 
+@dataclass(frozen=True, kw_only=True)
+class ClusterOutputs(Contract):
+    """The EC2 cluster: a head node and worker nodes, each in an auto-scaling group of its own."""
+
+    STACK: ClassVar[str] = "ClusterStack"
+
+    cluster_name: str
+    """Its folder on EFS is `mask-rcnn/clusters/<cluster name>`."""
+    head_group_name: str
+    """Of the group that keeps exactly one head node."""
+    worker_group_name: str
+    head_instance_type: str
+    worker_instance_type: str
+    most_workers: str
+    """A whole number: the largest size of the worker group."""
+    runs_in: str
+    """`image`: jobs run in a container of their image; `environment`: in the nodes' own."""
+    document_name: str
+    """Of the SSM document that hands a request to the head node's program."""
+    log_group_name: str
+    """What jobs print, and how each node was set up."""
+    key_secret_arn: str
+    """Of the secret with the cluster's SSH keys, which the head node makes."""
+    zone: str
+    """The availability zone of the workers; a head in a public subnet may be in another."""
+    efs_mount: str
+    """Where the nodes mount EFS."""
+    fsx_mount: str | None = None
+    """Where they mount FSx for Lustre; absent where the stack was deployed with `fsx = none`."""
+    head_role_arn: str
+    worker_role_arn: str
+    head_address: str | None = None
+    """The head's Elastic IP; absent where the cluster was deployed without SSH."""
+    spot: str
+    """`true` or `false`: whether the workers are spot instances."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class KubernetesOutputs(Contract):
+    """The EKS cluster: system nodes that stay, and GPU nodes that come and go with the jobs."""
+
+    STACK: ClassVar[str] = "KubernetesStack"
+
+    cluster_name: str
+    cluster_arn: str
+    api_access: str
+    """`private`: the API answers inside the VPC only; `public`: to `eks_api_cidrs` too."""
+    kubernetes_version: str
+    """Of the control plane, for example `1.35`."""
+    namespace: str
+    """Where jobs run."""
+    service_account: str
+    """What jobs run as, in that namespace: pod identity gives it `job_role_arn`."""
+    gpu_node_group: str
+    """The name of the managed node group that starts and ends with no node."""
+    gpu_instance_type: str
+    most_gpu_nodes: str
+    """A whole number: the largest size of that group."""
+    gpu_volume_gib: str
+    """A whole number: of a GPU node's disk. Where the type has local NVMe, pods have that."""
+    gpu_zones: tuple[str, ...]
+    """The availability zones of the GPU nodes: one, unless the cluster was told otherwise."""
+    efs_access_point_id: str
+    """By it pods mount EFS from its root on, and what they write there is root's: SageMaker's and
+    EC2's files are root's too, and no pod is."""
+    efa: str
+    """`true` or `false`: whether the GPU nodes have EFA interfaces."""
+    spot: str
+    """`true` or `false`: whether the GPU nodes are spot instances."""
+    system_instance_type: str
+    system_nodes: str
+    """A whole number: how many system nodes stay."""
+    autoscaler_role_arn: str
+    job_role_arn: str
+    """Of the jobs' pods: what they may do with the bucket."""
+    node_role_arn: str
+    log_group_name: str
+    """What the control plane logs."""
+
+
 C = TypeVar("C", bound=Contract)
 
 CONTRACTS: tuple[type[Contract], ...] = (
@@ -225,7 +344,13 @@ CONTRACTS: tuple[type[Contract], ...] = (
     StorageOutputs,
     RegistryOutputs,
     NotebookOutputs,
+    ClusterOutputs,
+    KubernetesOutputs,
 )
+
+
+class StackMissing(UsageError):
+    """A stack is not deployed."""
 
 
 @dataclass(frozen=True)
@@ -241,12 +366,13 @@ class Outputs:
         """Return one stack's outputs.
 
         Raises:
-            UsageError: The stack is not there, or one of its outputs is missing.
+            StackMissing: The stack is not there.
+            UsageError: One of its outputs is missing.
         """
         stack = self.stacks.get(contract.STACK)
         if stack is None:
             there = ", ".join(sorted(self.stacks)) or "none"
-            raise UsageError(
+            raise StackMissing(
                 f"{self.source}: {contract.STACK} is not there (stacks found: {there}). "
                 f"Deploy it: cdk deploy {contract.STACK}"
             )
@@ -264,7 +390,8 @@ def read_outputs_file(path: Path) -> Outputs:
     except OSError as error:
         raise UsageError(
             f"--outputs-file {path}: cannot be read ({error.strerror}). Write it with: "
-            f"cdk deploy NetworkStack StorageStack --outputs-file {path}"
+            f"cdk deploy NetworkStack StorageStack --outputs-file {path} (for platform ec2 with "
+            "RegistryStack and ClusterStack, for eks with RegistryStack and KubernetesStack)"
         ) from error
     except (ValueError, RecursionError) as error:
         raise UsageError(f"--outputs-file {path}: not JSON ({error})") from error

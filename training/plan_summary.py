@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from training.instances import known_instance
-from training.platforms.api import Cost, Plan
+from training.platforms.api import Cost, Plan, Summarized
 from training.preflight.finding import Finding
 
 _PLURALS = {"error": "errors", "warning": "warnings", "info": "infos"}
@@ -15,6 +15,8 @@ _PLURALS = {"error": "errors", "warning": "warnings", "info": "infos"}
 def summary(plan: Plan, findings: Sequence[Finding]) -> Iterator[tuple[str, str]]:
     """Yield titles, and what there is to say of each."""
     request = plan.request.to_json()
+    if isinstance(plan.request, Summarized):
+        yield from plan.request.summary()
     if "ResourceConfig" in request:
         yield "where", _where(request)
         yield "machines", _machines(request["ResourceConfig"])

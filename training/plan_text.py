@@ -39,7 +39,7 @@ def show_plan(
     for step in plan.before:
         _show(console, "before", step_lines(step))
     request = plan.request.to_json()
-    _show(console, _request_title(request), to_lines(_with_metrics_counted(request)))
+    _show(console, _request_title(request), to_lines(_for_people(request)))
     if plan.learning_rates is not None:
         _show(console, "learning rate", learning_rate_lines(plan.learning_rates))
     for line in lines_of(findings):
@@ -55,13 +55,43 @@ def _request_title(request: Mapping[str, Any]) -> str:
     return "request"
 
 
+def _for_people(request: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the request without what people want to know least, or cannot read."""
+    return _with_manifest_counted(_with_base64_counted(_with_metrics_counted(request)))
+
+
+def _with_manifest_counted(request: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return a release without its objects, which follow from its values."""
+    if "manifest" not in request:
+        return request
+    lines = request["manifest"].splitlines()
+    kinds = [line.removeprefix("kind: ") for line in lines if line.startswith("kind: ")]
+    count = f"{', '.join(kinds)}; {len(lines):,} lines (--format json has them)"
+    return {**request, "manifest": count}
+
+
 def _with_metrics_counted(request: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the request for people, who want to know of the metrics' regular expressions least."""
+    """Return the request without the metrics' regular expressions."""
     algorithm = request.get("AlgorithmSpecification", {})
     if "MetricDefinitions" not in algorithm:
         return request
     count = f"{len(algorithm['MetricDefinitions'])} (--format json has them)"
     return {**request, "AlgorithmSpecification": {**algorithm, "MetricDefinitions": count}}
+
+
+def _with_base64_counted(request: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return a request to a cluster without what is shown decoded, under `runs`."""
+    if "SendCommand" in request:
+        body = request["SendCommand"]
+        parameters = {**body["Parameters"], "Request": _count(body["Parameters"]["Request"][0])}
+        return {**request, "SendCommand": {**body, "Parameters": parameters}}
+    if "ssh" in request:
+        return {**request, "ssh": {**request["ssh"], "stdin": _count(request["ssh"]["stdin"])}}
+    return request
+
+
+def _count(base64: str) -> str:
+    return f"{len(base64):,} characters of base64: the request below (--format json has them)"
 
 
 def _show(console: Console, title: str, lines: Iterator[str]) -> None:

@@ -1,8 +1,14 @@
 """`python3 /opt/mask-rcnn/entrypoint COMMAND`: what a container runs.
 
     train                          a host's part of a training job (SageMaker calls it so)
+    elastic                        a training job whose hosts come and go: what its head runs
+    host                           what each other host of such a job runs
+    launcher                       a training job in pods (an MPIJob): what its launcher runs
+    worker                         what each other pod of such a job runs
     folders --make P --need P ...  make and look for folders on a mounted file system
-    rank                           one rank; started by mpirun, torchrun or smddprun
+    data ARGUMENTS                 python -m training.data, on file systems that are mounted
+    rank                           one rank; started by mpirun, torchrun, smddprun or horovodrun
+    session                        what the launcher of such a job runs in a worker, over SSH
 
 Standard library only, and nothing newer than Python 3.6, which is what the oldest of the images
 has.

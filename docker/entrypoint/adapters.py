@@ -14,7 +14,6 @@ and may have
                                      the trainer itself wrote it, None where it wrote nothing
     CHECKPOINTS                      patterns of names in the log folder that are no results
     REPORTS                          whether training.report reads its log folder, and is there
-    SMDDP_LAUNCHER                   `smddprun` or `torchrun`
 """
 
 import importlib.util
@@ -44,7 +43,6 @@ class Adapter:
         self.has_outcome = hasattr(self._module, "outcome")
         self.checkpoints: Tuple[str, ...] = tuple(getattr(self._module, "CHECKPOINTS", CHECKPOINTS))
         self.reports = bool(getattr(self._module, "REPORTS", False))
-        self.smddp_launcher = str(getattr(self._module, "SMDDP_LAUNCHER", "smddprun"))
 
     def prepare(self, job: Job) -> None:
         self._call("prepare", job)

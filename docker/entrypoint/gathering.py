@@ -5,16 +5,14 @@ name resolves to. It gets the head's public key, and hands over the port and pub
 SSH server. The connection stays open until the job ends.
 """
 
-import re
 import socket
 import threading
-from typing import Any, Callable, List, NamedTuple, Optional, Set
+from typing import Any, Callable, List, Optional, Set
 
 from .addresses import plain, resolve
+from .door import Arrival, Door
 from .errors import FAILED, Ending, EntrypointError
 from .job import Job
-from .ssh_client import Worker
-from .ssh_key import checked_public_key
 from .wire import Link, LinkLost, Message, Output
 
 CONTROL_PORT = 7337
@@ -23,16 +21,6 @@ CONTROL_PORT = 7337
 _HELLO_S = 10
 _MOST_STRANGERS = 64
 """Connections at a time that have not introduced themselves."""
-_USER = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{0,31}")
-
-
-class Arrival(NamedTuple):
-    """A worker that was let in."""
-
-    host: str
-    link: Link
-    address: str
-    head_address: str
 
 
 def passport(job: Job) -> Message:
@@ -45,7 +33,7 @@ def passport(job: Job) -> Message:
     }
 
 
-class Gathering:
+class Gathering(Door):
     """Listens until it is closed.
 
     Args:
@@ -76,7 +64,6 @@ class Gathering:
         threading.Thread(target=self._accept, daemon=True).start()
 
     def end(self, ending: Ending) -> None:
-        """From now on tell every worker that comes that the job has ended, and how."""
         self._ending = ending
 
     def close(self) -> None:
@@ -108,7 +95,7 @@ class Gathering:
                 link.send({"kind": "refused", "reason": reason})
                 link.close()
                 return
-            misfit = hello.get("failed") or _difference(self._passport, hello["passport"])
+            misfit = hello.get("failed") or difference(self._passport, hello["passport"])
             ending = self._ending
             if ending is None and misfit:
                 ending = Ending(FAILED, f"host {host}: {misfit}")
@@ -177,7 +164,7 @@ def _listen() -> socket.socket:
     raise AssertionError("unreachable")
 
 
-def _difference(ours: Message, theirs: Any) -> Optional[str]:
+def difference(ours: Message, theirs: Any) -> Optional[str]:
     """Say what differs between the head's passport and a worker's."""
     theirs = theirs if isinstance(theirs, dict) else {}
     differing = [name for name in ours if ours[name] != theirs.get(name)]
@@ -185,26 +172,4 @@ def _difference(ours: Message, theirs: Any) -> Optional[str]:
         return None
     return "; ".join(
         f"its {name} is {theirs.get(name)!r}, the head's {ours[name]!r}" for name in differing
-    )
-
-
-def read_ready(arrival: Arrival, message: Message) -> Optional[Worker]:
-    """Return how to reach a worker's SSH server; None where the job needs none.
-
-    Raises:
-        EntrypointError: What it handed over cannot go into SSH's files.
-    """
-    ssh = message.get("ssh")
-    if ssh is None:
-        return None
-    port, user = ssh.get("port"), ssh.get("user")
-    if not isinstance(port, int) or not 0 < port < 65536 or not _USER.fullmatch(str(user)):
-        raise EntrypointError(f"{arrival.host} handed over no SSH port and user: {ssh!r}")
-    return Worker(
-        host=arrival.host,
-        address=arrival.address,
-        port=port,
-        user=str(user),
-        host_key=checked_public_key(str(ssh.get("host_key"))),
-        head_address=arrival.head_address,
     )

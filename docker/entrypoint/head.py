@@ -1,22 +1,20 @@
 """The head: gathers the workers, starts the ranks, follows them, and decides how the job ended."""
 
 import time
-from typing import Callable, Dict, List, Optional, Set
+from typing import Callable, Dict, Optional
 
+from .crew import Approach, Crew
 from .errors import FAILED, STOPPED, Ending, EntrypointError, StopAsked
 from .failure import failure_text
-from .gathering import Arrival, Gathering, passport, read_ready
 from .host import Host
-from .launcher import Launcher, find_program, launch_command
-from .mpirun import RemoteShell
+from .launcher import Launcher, launch_command
 from .output import LAUNCHER, JobOutput
+from .record import write_outcome
 from .say import say
 from .signals import StopSignals
-from .ssh_client import Worker, write_client_files
-from .ssh_key import make_key, public_key
 from .timing import Timing
 from .verdict import Verdict
-from .wire import Link, LinkLost, Message, Pulse
+from .wire import Message
 
 
 class Head:
@@ -25,6 +23,7 @@ class Head:
     Args:
         host: This host.
         launcher: What starts the ranks.
+        approach: How it meets the workers.
         output: Takes what they print.
         timing: How long things may take.
         stop: Requests to stop that this host got.
@@ -36,6 +35,7 @@ class Head:
         *,
         host: Host,
         launcher: Launcher,
+        approach: Approach,
         output: JobOutput,
         timing: Timing,
         stop: StopSignals,
@@ -48,17 +48,19 @@ class Head:
         self._timing = timing
         self._stop = stop
         self._keep = keep
-        self._links: Dict[str, Link] = {}
-        self._pulses: List[Pulse] = []
-        self._gone: Set[str] = set()
-        self._arrivals: Dict[str, Arrival] = {}
-        self._ready: Dict[str, Optional[Worker]] = {}
-        self._key: Optional[str] = None
+        self.lost: Dict[str, str] = {}
+        """Workers that were lost, or asked to stop, while ranks ran, and their pods."""
         self._grace_until: Optional[float] = None
         self._stops_seen = 0
         self._is_second_stop = False
-        self._gathering: Optional[Gathering] = None
-        launching = self._job.hosts if launcher.on_every_host else self._job.hosts[:1]
+        launching = self._job.hosts if launcher.on_every_host else [self._job.head]
+        self._crew = Crew(
+            host,
+            approach,
+            uses_ssh=not launcher.on_every_host,
+            timing=timing,
+            on_output=output.write,
+        )
         self._verdict = Verdict(self._job, launcher.name, launching)
 
     def run(self) -> Ending:
@@ -69,110 +71,36 @@ class Head:
             ending = Ending(STOPPED, "stopped by SIGTERM before the ranks had started")
         except (EntrypointError, OSError) as error:
             ending = Ending(FAILED, str(error))
-        self._send_all({"kind": "kill"})
+        self._crew.send_all({"kind": "kill"})
         self._host.kill()
         self._output.close()
         ending = self._keep(ending)
-        self._dismiss(ending)
+        self._crew.dismiss(ending)
         return ending
 
     def _run_ranks(self) -> Ending:
-        self._gather()
+        self._crew.open()
+        self._make_ready()
+        self._crew.wait(self._stop)
         self._launch()
         self._follow()
         return self._judge()
 
-    # The workers come
-
-    def _gather(self) -> None:
-        """Wait until every worker is ready, however long that takes, and be ready oneself."""
-        workers = self._job.hosts[1:]
-        if workers and not self._launcher.on_every_host:
-            self._key = make_key(self._host.folder, "head_key", find_program("ssh-keygen"))
-        if workers:
-            self._gathering = Gathering(
-                workers, passport(self._job), self._tell_arrival, self._tell_misfit, say
-            )
-        self._host.serve_ranks(self._output.write)
-        self._wait_for(workers)
-        if self._gathering is not None:
-            self._gathering.close()
-            self._gathering = None
-
-    def _tell_arrival(self, arrival: Arrival) -> None:
-        self._host.tell({"kind": "arrived", "host": arrival.host, "arrival": arrival})
-
-    def _tell_misfit(self, host: str, why: str) -> None:
-        self._host.tell({"kind": "failed", "host": host, "reason": why})
-
-    def _wait_for(self, workers: List[str]) -> None:
-        begin = time.monotonic()
-        next_note = begin + self._timing.note_s
-        while any(worker not in self._ready for worker in workers):
-            if self._stop.count:
-                raise StopAsked()
-            event = self._host.next_event()
-            if event is not None:
-                self._take_at_gathering(event)
-            if time.monotonic() > next_note:
-                next_note += self._timing.note_s
-                late = [worker for worker in workers if worker not in self._ready]
-                say(f"waiting for {', '.join(late)} since {time.monotonic() - begin:.0f} s")
-
-    def _take_at_gathering(self, event: Message) -> None:
-        host, kind = str(event["host"]), event["kind"]
-        if kind == "arrived":
-            self._welcome(event["arrival"])
-        elif kind == "ready":
-            self._ready[host] = read_ready(self._arrivals[host], event)
-            say(f"{host} is ready")
-        elif kind == "failed":
-            self._gone.add(host)
-            raise EntrypointError(f"host {host}: {event['reason']}")
-        elif kind == "stopping":
-            raise StopAsked()
-        elif kind == "link_lost":
-            # It may come again: nothing has been started.
-            say(f"{host} is gone again: {event['reason']}")
-            self._drop(host)
-
-    def _welcome(self, arrival: Arrival) -> None:
-        """Answer a worker, and listen to it from now on."""
-        link = arrival.link
-        if arrival.host in self._links:
-            say(f"a second connection says it is {arrival.host}: refused")
-            link.close()
-            return
-        link.limit_silence(self._timing.silence_s)
-        try:
-            link.send({"kind": "welcome", "head_key": self._key and public_key(self._key)})
-        except LinkLost:
-            link.close()
-            return
-        self._links[arrival.host] = link
-        self._arrivals[arrival.host] = arrival
-        self._pulses.append(Pulse(link, self._timing.pulse_s))
-        self._host.listen(arrival.host, link, self._output.write)
-
-    def _drop(self, host: str) -> None:
-        link = self._links.pop(host, None)
-        if link is not None:
-            link.close()
-        self._ready.pop(host, None)
-
-    # The ranks run
+    def _make_ready(self) -> None:
+        """Be ready for ranks of this host; a host that only starts the others' has none."""
+        if not self._host.adapter.has_outcome:
+            write_outcome(self._job, None)
+        if self._job.current_host in self._job.hosts:
+            self._host.serve_ranks(self._output.write)
+        else:
+            self._host.adapter.prepare(self._job)
 
     def _launch(self) -> None:
-        remote = None
-        servers = [server for server in self._ready.values() if server is not None]
-        if self._key is not None:
-            config = write_client_files(self._host.folder, self._key, servers)
-            remote = RemoteShell(find_program("ssh"), config)
-        argv = launch_command(self._job, self._launcher, remote)
+        argv = launch_command(self._job, self._launcher, self._crew.remote_shell())
         say(f"starts {self._job.world_size} rank(s): {' '.join(argv)}")
         if self._launcher.on_every_host:
-            self._send_all({"kind": "start"})
-        self._host.launch(self._launcher.name, argv, self._output.write)
+            self._crew.send_all({"kind": "start"})
+        self._host.start_launcher(self._launcher.name, argv, self._output.write)
 
     def _follow(self) -> None:
         """Take what happens until nothing is left to wait for."""
@@ -216,10 +144,12 @@ class Head:
             verdict.process_ended(host, str(event["name"]), int(event["code"]))
         elif kind == "link_lost":
             verdict.host_lost(host, str(event["reason"]))
-            self._drop(host)
+            self.lost[host] = self._crew.pod(host)
+            self._crew.drop(host)
         elif kind == "failed":
             verdict.host_failed(host, str(event["reason"]))
         elif kind == "stopping":
+            self.lost[host] = self._crew.pod(host)
             self._begin_stop(host)
         elif kind == "kill_asked":
             self._is_second_stop = True
@@ -231,6 +161,9 @@ class Head:
         if self._stops_seen == 0:
             self._begin_stop(self._job.current_host)
             self._host.terminate_ranks()
+            if self._job.launcher is not None:
+                # Whoever stops a job may ask its launcher alone.
+                self._crew.send_all({"kind": "terminate"})
         self._is_second_stop = self._is_second_stop or self._stop.count > 1
         self._stops_seen = self._stop.count
 
@@ -248,46 +181,11 @@ class Head:
         adapter = self._host.adapter
         outcome = adapter.outcome(self._job)
         ending = self._verdict.ending(outcome, has_outcome=adapter.has_outcome)
+        if not adapter.has_outcome:
+            write_outcome(self._job, ending)
         if not ending.is_failure:
             return ending
         failure = self._verdict.failure
         rank = failure.rank if failure is not None and failure.rank is not None else LAUNCHER
         whose = f"rank {rank}" if rank != LAUNCHER else self._launcher.name
         return Ending(ending.code, failure_text(ending.reason, whose, self._output.last(rank)))
-
-    def _dismiss(self, ending: Ending) -> None:
-        """Tell the workers how the job ended, and wait until they have heard it."""
-        if self._gathering is not None:
-            self._gathering.end(ending)
-        self._send_all({"kind": "exit", "code": ending.code, "reason": ending.reason})
-        deadline = time.monotonic() + self._timing.farewell_s
-        while self._unaware() and time.monotonic() < deadline:
-            event = self._host.next_event()
-            if event is not None and event["kind"] == "arrived":
-                # It was let in just before the end.
-                event["arrival"].link.close()
-            elif event is not None and event["kind"] == "link_lost":
-                self._drop(str(event["host"]))
-                self._gone.add(str(event["host"]))
-            elif event is not None and event["kind"] == "failed":
-                # Sent away, if it is not one that says so on its connection.
-                self._gone.add(str(event["host"]))
-        if self._gathering is not None:
-            self._gathering.close()
-        for pulse in self._pulses:
-            pulse.stop()
-        for link in self._links.values():
-            link.close()
-
-    def _unaware(self) -> bool:
-        """Return whether a worker has not heard of the end, or has not come yet."""
-        late = set() if self._gathering is None else set(self._job.hosts[1:]) - self._gone
-        return bool(self._links or late)
-
-    def _send_all(self, message: Message) -> None:
-        for link in self._links.values():
-            try:
-                link.send(message)
-            except LinkLost:
-                # That it is lost is an event of its own.
-                continue

@@ -1,64 +1,34 @@
-"""This host: its processes, its ranks, and everything that happens on it."""
+"""This host, with its ranks."""
 
 import os
-import queue
-import shutil
-import subprocess
-import tempfile
-import threading
 from typing import Callable, Dict, List, Mapping, Optional
 
 from .adapters import Adapter
 from .errors import STOPPED_WITH_CHECKPOINT
 from .job import Job
+from .machine import Machine
 from .network import has_efa, network_environment
-from .output import LAUNCHER
-from .processes import kill_all_below, reap_orphans
-from .rank import SOCKET_VARIABLE
 from .rank_server import Order, RankServer
-from .wire import Link, LinkLost, Message, Output
-
-_DAEMON = "orted"
-"""What mpirun starts on another host; it leaves its parent and falls to us."""
 
 _CREDENTIALS = (
     "AWS_ACCESS_KEY_ID",
     "AWS_SECRET_ACCESS_KEY",
     "AWS_SESSION_TOKEN",
     "AWS_CONTAINER_",
+    "AWS_ROLE_ARN",
+    "AWS_WEB_IDENTITY_TOKEN_FILE",
 )
 """Ranks need no access to AWS, so they get none."""
 
 
-class Host:
-    """What both the head and a worker have.
-
-    Everything that happens, here or on a connection, is an event: a message with `host`, the name
-    of the host that it is about. Threads put events in, the main thread takes them out.
-    """
+class Host(Machine):
+    """What both the head and a worker have."""
 
     def __init__(self, job: Job, adapter: Adapter, environ: Mapping[str, str]) -> None:
+        super().__init__(job.current_host, environ)
         self.job = job
         self.adapter = adapter
-        self._environ = environ
-        self._events: queue.Queue[Message] = queue.Queue()
-        self._started: List[subprocess.Popen[bytes]] = []
         self._ranks: Optional[RankServer] = None
-        self.folder = _make_folder()
-
-    def tell(self, event: Message) -> None:
-        self._events.put({"host": self.job.current_host, **event})
-
-    def next_event(self, timeout_s: float = 0.2) -> Optional[Message]:
-        """Wait for an event; None where there was none, so that others things can be looked at."""
-        try:
-            return self._events.get(timeout=timeout_s)
-        except queue.Empty:
-            for orphan in reap_orphans(self._started):
-                # mpirun does not always notice that its daemon on another host was killed.
-                if orphan.name == _DAEMON and orphan.code < 0:
-                    self.tell({"kind": "process_ended", "name": _DAEMON, "code": orphan.code})
-            return None
 
     def serve_ranks(self, on_output: Callable[[int, bytes], None]) -> None:
         """Prepare this host and be ready for its ranks.
@@ -67,88 +37,48 @@ class Host:
             EntrypointError: The adapter cannot.
         """
         self.adapter.prepare(self.job)
-        order = Order(
+        path = os.path.join(self.folder, "ranks")
+        self._ranks = RankServer(path, self._order(), self.tell, on_output)
+
+    def serve_printing_ranks(self, path: str, settled: Mapping[str, str]) -> None:
+        """Be ready for ranks whose launcher passes on what they print.
+
+        Args:
+            path: Of the socket.
+            settled: Variables that count more than the launcher's.
+
+        Raises:
+            EntrypointError: The adapter cannot.
+        """
+        order = self._order()._replace(prints=True, settled=dict(settled))
+        # A host that was killed may have left it.
+        if os.path.exists(path):
+            os.unlink(path)
+        self._ranks = RankServer(path, order, self.tell, lambda _rank, _data: None)
+
+    def _order(self) -> Order:
+        return Order(
             argv=self.adapter.command(self.job),
             environment=self._rank_environment(),
             good=[0, STOPPED_WITH_CHECKPOINT],
         )
-        path = os.path.join(self.folder, "ranks")
-        self._ranks = RankServer(path, order, self.tell, on_output)
-
-    def session_environment(self) -> Dict[str, str]:
-        """Return what a session over SSH needs so that the ranks below it find their way."""
-        names = ("PATH", "LD_LIBRARY_PATH")
-        passed = {name: self._environ[name] for name in names if name in self._environ}
-        return {
-            **passed,
-            # A bash that is not the first of its session leaves ~/.bashrc unread, which could print
-            # into mpirun's talk with its daemon or change the ranks' variables.
-            "SHLVL": "1",
-            SOCKET_VARIABLE: os.path.join(self.folder, "ranks"),
-        }
-
-    def launch(self, name: str, argv: List[str], on_output: Callable[[int, bytes], None]) -> None:
-        """Start what starts the ranks."""
-        process = subprocess.Popen(
-            argv,
-            env={**self._rank_environment(), **self.session_environment()},
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
-        )
-        thread = threading.Thread(target=_copy, args=(process, on_output), daemon=True)
-        thread.start()
-        self.watch(name, process, output=thread)
-
-    def watch(
-        self,
-        name: str,
-        process: "subprocess.Popen[bytes]",
-        output: Optional[threading.Thread] = None,
-    ) -> None:
-        """Make an event of a process's end, `process_ended` with `name` and `code`."""
-        self._started.append(process)
-
-        def wait() -> None:
-            code = process.wait()
-            if output is not None:
-                # Its last words; a process that it left behind may hold the pipe open.
-                output.join(1)
-            self.tell({"kind": "process_ended", "name": name, "code": code})
-
-        threading.Thread(target=wait, daemon=True).start()
-
-    def listen(self, host: str, link: Link, on_output: Callable[[int, bytes], None]) -> None:
-        """Make events of what another host sends, and `link_lost` (`reason`) at its end."""
-
-        def read() -> None:
-            try:
-                while True:
-                    frame = link.receive()
-                    if isinstance(frame, Output):
-                        on_output(frame.rank, frame.data)
-                    else:
-                        self._events.put({**frame, "host": host})
-            except LinkLost as lost:
-                self._events.put({"kind": "link_lost", "host": host, "reason": str(lost)})
-
-        threading.Thread(target=read, daemon=True).start()
 
     def terminate_ranks(self) -> None:
         """Ask the ranks of this host to stop."""
         if self._ranks is not None:
             self._ranks.terminate()
 
-    def kill(self) -> None:
-        """End every process of the job on this host."""
-        kill_all_below(self._started)
+    def start_launcher(
+        self, name: str, argv: List[str], on_output: Callable[[int, bytes], None]
+    ) -> None:
+        """Start what starts the ranks, with the variables of a rank and of a session."""
+        environment = {**self._rank_environment(), **self.session_environment()}
+        self.launch(name, argv, on_output, environment)
 
     def close(self) -> None:
-        self.kill()
+        super().close()
         if self._ranks is not None:
             self._ranks.close()
-        shutil.rmtree(self.folder, ignore_errors=True)
 
     def _rank_environment(self) -> Dict[str, str]:
         """Return the variables of every rank here; what the user set counts more than ours."""
@@ -164,23 +94,3 @@ class Host:
             **self.adapter.environment(job),
             **inherited,
         }
-
-
-def _make_folder() -> str:
-    """Make a folder of this user alone, for keys and sockets.
-
-    Its path is short, since a socket's may have no more than 107 characters, and without blanks,
-    since mpirun splits at them.
-    """
-    # /run is root's alone and in memory.
-    place = "/run" if os.access("/run", os.W_OK) else "/tmp"  # noqa: S108
-    return tempfile.mkdtemp(prefix="mask-rcnn-", dir=place)
-
-
-def _copy(process: "subprocess.Popen[bytes]", on_output: Callable[[int, bytes], None]) -> None:
-    assert process.stdout is not None
-    while True:
-        data = os.read(process.stdout.fileno(), 1 << 16)
-        if not data:
-            return
-        on_output(LAUNCHER, data)

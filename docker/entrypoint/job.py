@@ -6,7 +6,7 @@ from typing import Dict, List, Mapping, NamedTuple, Optional
 
 from .hyperparameters import read_hyperparameters
 from .paths import MlPaths
-from .resources import read_resources
+from .resources import Resources, read_resources
 from .settings import read_settings
 
 
@@ -22,16 +22,23 @@ class Job(NamedTuple):
     log: str
     """Folder of logs and checkpoints."""
     hosts: List[str]
-    """In the order of their numbers."""
+    """Those that run ranks, in the order of their numbers."""
     current_host: str
     processes_per_host: int
     network_interface: Optional[str]
     gpus_per_host: int
     instance_type: Optional[str]
+    launcher: Optional[str] = None
+    """A host that starts the ranks and runs none itself; None: the first of `hosts` does both."""
 
     @property
     def head(self) -> str:
-        return self.hosts[0]
+        return self.launcher or self.hosts[0]
+
+    @property
+    def workers(self) -> List[str]:
+        """Return the hosts that the head waits for."""
+        return [host for host in self.hosts if host != self.head]
 
     @property
     def is_head(self) -> bool:
@@ -46,15 +53,27 @@ class Job(NamedTuple):
         return len(self.hosts) * self.processes_per_host
 
 
-def read_job(environ: Mapping[str, str], paths: MlPaths) -> Job:
+def read_job(
+    environ: Mapping[str, str],
+    paths: MlPaths,
+    resources: Optional[Resources] = None,
+    *,
+    needs_data: bool = True,
+) -> Job:
     """Read the container contract.
+
+    Args:
+        environ: The container's variables.
+        paths: Of the contract's files.
+        resources: The hosts; None: resourceconfig.json has them.
+        needs_data: Whether this host reads the data.
 
     Raises:
         EntrypointError: A file or variable is missing or cannot be.
     """
-    resources = read_resources(paths.resources)
+    resources = resources or read_resources(paths.resources)
     hyperparameters = read_hyperparameters(paths.hyperparameters)
-    settings = read_settings(environ, paths)
+    settings = read_settings(environ, paths, needs_data=needs_data)
     return Job(
         algorithm=settings.algorithm,
         distribution=settings.distribution,

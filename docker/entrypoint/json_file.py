@@ -1,4 +1,4 @@
-"""Reads and writes files that hold one JSON object."""
+"""Reads and writes files that hold one JSON object, and writes others as safely."""
 
 import json
 import os
@@ -35,12 +35,16 @@ def read_object(path: str) -> Dict[str, Any]:
 
 def write_object(path: str, document: Dict[str, Any]) -> None:
     """Write an object whole or not at all; several hosts may write the same one at a time."""
+    write_text(path, json.dumps(document, indent=2) + "\n")
+
+
+def write_text(path: str, text: str) -> None:
+    """Write a text whole or not at all, so that nobody reads half of it."""
     folder, name = os.path.split(path)
     handle, aside = tempfile.mkstemp(prefix=f".{name}.", dir=folder)
     try:
         with open(handle, "w", encoding="utf-8") as file:
-            json.dump(document, file, indent=2)
-            file.write("\n")
+            file.write(text)
         # A temporary file is its owner's alone.
         os.chmod(aside, 0o644)
         os.replace(aside, path)

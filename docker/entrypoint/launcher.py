@@ -24,20 +24,18 @@ class Launcher(NamedTuple):
     """Whether each host starts its own ranks; else the head starts all, over SSH."""
 
 
-def choose_launcher(distribution: str, smddp_launcher: str) -> Launcher:
-    """Return the way of a distribution.
+# SMDDP's launcher: below torchrun the library leaves sums to NCCL
+# (https://docs.aws.amazon.com/sagemaker/latest/dg/data-parallel-framework-estimator.html).
+_LAUNCHERS = {
+    "mpi": Launcher("mpirun", on_every_host=False),
+    "torchrun": Launcher("torchrun", on_every_host=True),
+    "smddp": Launcher("smddprun", on_every_host=False),
+}
 
-    Args:
-        distribution: As MASK_RCNN_DISTRIBUTION has it.
-        smddp_launcher: What the image's adapter says starts its smddp: `smddprun`, the library's
-            own for TensorFlow, or `torchrun`, since for PyTorch the library is a backend of
-            torch.distributed.
-    """
-    if distribution == "mpi":
-        return Launcher("mpirun", on_every_host=False)
-    if distribution == "torchrun" or smddp_launcher == "torchrun":
-        return Launcher("torchrun", on_every_host=True)
-    return Launcher("smddprun", on_every_host=False)
+
+def choose_launcher(distribution: str) -> Launcher:
+    """Return the way of a distribution that `train` takes."""
+    return _LAUNCHERS[distribution]
 
 
 def launch_command(job: Job, launcher: Launcher, remote: Optional[RemoteShell]) -> List[str]:

@@ -75,7 +75,7 @@ def _knock(head: str, hello: Message, silence_s: float) -> Meeting:
             own = plain(str(connection.getsockname()[0]))
             link.send(hello)
             answer = link.receive()
-            welcome = _checked(answer)
+            welcome = checked_welcome(answer)
         except (OSError, LinkLost, JobOver):
             link.close()
             raise
@@ -83,7 +83,7 @@ def _knock(head: str, hello: Message, silence_s: float) -> Meeting:
     raise refusal or OSError(f"{head} has no address")
 
 
-def _checked(answer: Union[Message, Output]) -> Message:
+def checked_welcome(answer: Union[Message, Output]) -> Message:
     """Return the head's welcome.
 
     Raises:

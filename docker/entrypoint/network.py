@@ -7,20 +7,23 @@ from .errors import EntrypointError
 
 _SYS = "/sys/class"
 
-_RDMA_TYPES = ("ml.p4d.", "ml.p4de.", "p4d.", "p4de.")
+RDMA_TYPES = ("ml.p4d.", "ml.p4de.", "p4d.", "p4de.")
 """Where libfabric has to be told to use RDMA, as SageMaker's own launcher does
 (aws/sagemaker-training-toolkit, src/sagemaker_training/__init__.py: SM_EFA_RDMA_INSTANCES)."""
 
 
-def check_interface(name: Optional[str], sys_class: str = _SYS) -> None:
-    """Raises: EntrypointError: The interface that resourceconfig.json names is not there."""
+def check_interface(
+    name: Optional[str],
+    sys_class: str = _SYS,
+    place: str = "resourceconfig.json: network_interface_name",
+) -> None:
+    """Raises: EntrypointError: The interface that `place` names is not there."""
     if name is None:
         return
     there = sorted(os.listdir(os.path.join(sys_class, "net")))
     if name not in there:
         raise EntrypointError(
-            f"resourceconfig.json: network_interface_name: {name!r} is not there; this container "
-            f"has {', '.join(there)}"
+            f"{place}: {name!r} is not there; this container has {', '.join(there)}"
         )
 
 
@@ -48,6 +51,6 @@ def network_environment(
         environment["GLOO_SOCKET_IFNAME"] = interface
     if efa:
         environment["FI_PROVIDER"] = "efa"
-        if (instance_type or "").startswith(_RDMA_TYPES):
+        if (instance_type or "").startswith(RDMA_TYPES):
             environment["FI_EFA_USE_DEVICE_RDMA"] = "1"
     return environment

@@ -29,6 +29,11 @@ class MlPaths:
     def channels(self) -> str:
         return os.path.join(self.root, "input", "config", "inputdataconfig.json")
 
+    @property
+    def elastic(self) -> str:
+        """Not SageMaker's: what `elastic` and `host` are told."""
+        return os.path.join(self.root, "input", "config", "elastic.json")
+
     def channel(self, name: str) -> str:
         return os.path.join(self.root, "input", "data", name)
 

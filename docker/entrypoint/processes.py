@@ -9,7 +9,7 @@ import os
 import signal
 import subprocess
 import time
-from typing import Dict, Iterator, List, NamedTuple, Sequence
+from typing import AbstractSet, Dict, Iterator, List, NamedTuple, Sequence, Set
 
 _PR_SET_CHILD_SUBREAPER = 36
 _PR_SET_PDEATHSIG = 1
@@ -53,20 +53,25 @@ def _prctl(option: int, value: int) -> None:
 _libc = ctypes.CDLL(None, use_errno=True)
 
 
-def kill_all_below(started: Sequence["subprocess.Popen[bytes]"], timeout_s: float = 10) -> bool:
+def kill_all_below(
+    started: Sequence["subprocess.Popen[bytes]"],
+    timeout_s: float = 10,
+    spared: AbstractSet[int] = frozenset(),
+) -> bool:
     """Kill every process below this one and wait until they are gone.
 
     Args:
         started: Those that were started here: their objects take their exit codes.
         timeout_s: A process that waits for a device or a file server cannot be killed.
+        spared: Processes that stay.
 
     Returns:
-        Whether all are gone.
+        Whether all others are gone.
     """
     deadline = time.monotonic() + timeout_s
     while time.monotonic() < deadline:
         reap_orphans(started)
-        running = _below(os.getpid())
+        running = [pid for pid in _below(os.getpid()) if pid not in spared]
         if not running:
             return True
         for pid in running:
@@ -76,6 +81,21 @@ def kill_all_below(started: Sequence["subprocess.Popen[bytes]"], timeout_s: floa
                 continue
         time.sleep(0.02)
     return False
+
+
+def running_below() -> List[int]:
+    """Return the running processes below this one."""
+    return _below(os.getpid())
+
+
+def lineage(pid: int) -> Set[int]:
+    """Return a process and those above it, up to this one, which is left out."""
+    parents = {process.pid: process.parent for process in _processes()}
+    found: Set[int] = set()
+    while pid in parents and pid != os.getpid():
+        found.add(pid)
+        pid = parents[pid]
+    return found
 
 
 def reap_orphans(started: Sequence["subprocess.Popen[bytes]"]) -> List[Orphan]:

@@ -1,7 +1,8 @@
 """`rank`: starts one rank, passes on what it prints, and tells how it ended.
 
-mpirun, torchrun or smddprun start this on every host. What to run comes from the host's own entry
-point over a local socket, never from a command line: on a remote host a shell reads that.
+mpirun, torchrun, smddprun or horovodrun start this on every host. What to run comes from the
+host's own entry point over a local socket, never from a command line: on a remote host a shell
+reads that.
 """
 
 import os
@@ -18,8 +19,12 @@ from .wire import Link, LinkLost, Output
 SOCKET_VARIABLE = "MASK_RCNN_RANK_SOCKET"
 """Path of the local entry point's socket."""
 
-_RANK_VARIABLES = ("OMPI_COMM_WORLD_RANK", "PMIX_RANK", "RANK")
-"""Open MPI 4, its successors, torchrun."""
+SOCKETS_VARIABLE = "MASK_RCNN_RANK_SOCKETS"
+"""A folder of such sockets, each named as its host, where the launcher gives every rank the same
+variables: horovodrun does."""
+
+_RANK_VARIABLES = ("OMPI_COMM_WORLD_RANK", "PMIX_RANK", "RANK", "HOROVOD_RANK")
+"""Open MPI 4, its successors, torchrun, horovodrun."""
 
 _OF_SESSION = frozenset(
     [
@@ -59,8 +64,9 @@ def run_rank(environ: Mapping[str, str]) -> int:
         return 1
     if isinstance(order, Output) or order.get("kind") != "run":
         return 1
-    rank = _Rank(link, rank_of(environ))
-    code = rank.run(order["argv"], rank_environment(order["environment"], environ))
+    rank = _Rank(link, rank_of(environ), prints=bool(order["prints"]))
+    environment = {**rank_environment(order["environment"], environ), **order["settled"]}
+    code = rank.run(order["argv"], environment)
     return 0 if code in order["good"] else (code if code > 0 else 128 - code)
 
 
@@ -81,21 +87,29 @@ def rank_environment(of_host: Mapping[str, str], inherited: Mapping[str, str]) -
     }
     environment = {**of_host, **added}
     environment.pop(SOCKET_VARIABLE, None)
+    environment.pop(SOCKETS_VARIABLE, None)
     return environment
 
 
 def _connect(environ: Mapping[str, str]) -> Link:
     connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-    connection.connect(environ[SOCKET_VARIABLE])
+    connection.connect(_socket_path(environ))
     return Link(connection)
+
+
+def _socket_path(environ: Mapping[str, str]) -> str:
+    if SOCKETS_VARIABLE in environ:
+        return os.path.join(environ[SOCKETS_VARIABLE], environ["HOROVOD_HOSTNAME"])
+    return environ[SOCKET_VARIABLE]
 
 
 class _Rank:
     """A running rank, and what its host wants of it."""
 
-    def __init__(self, link: Link, number: int) -> None:
+    def __init__(self, link: Link, number: int, *, prints: bool) -> None:
         self._link = link
         self._number = number
+        self._prints = prints
         self._process: Optional[subprocess.Popen[bytes]] = None
         self._is_stop_asked = False
 
@@ -155,10 +169,21 @@ class _Rank:
                 return
 
     def _tell_output(self, data: bytes) -> None:
+        if self._prints:
+            self._print(data)
+            return
         try:
             self._link.send_output(self._number, data)
         except LinkLost:
             # Seen by `_obey` too, which ends the rank.
+            return
+
+    def _print(self, data: bytes) -> None:
+        try:
+            sys.stdout.buffer.write(data)
+            sys.stdout.buffer.flush()
+        except OSError:
+            # The launcher's connection is gone, but the rank may still be one among others.
             return
 
     def _end(self, code: int) -> int:

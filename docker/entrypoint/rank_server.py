@@ -15,6 +15,10 @@ class Order(NamedTuple):
     environment: Mapping[str, str]
     good: List[int]
     """Exit codes of a rank that the launcher need not hear of as failures."""
+    prints: bool = False
+    """Whether what a rank prints goes to the launcher, rather than to this host."""
+    settled: Mapping[str, str] = {}
+    """Variables that count more than those that the launcher gives."""
 
 
 class RankServer:
@@ -50,8 +54,9 @@ class RankServer:
     def terminate(self) -> None:
         """Send SIGTERM to the ranks of this host, and to those that come still."""
         with self._lock:
+            # Once: a trainer may take a second one for an order to end at once.
+            links = [] if self._is_terminating else list(self._links.values())
             self._is_terminating = True
-            links = list(self._links.values())
         for link in links:
             _try_send(link, {"kind": "terminate"})
 

@@ -8,7 +8,7 @@ from .errors import EntrypointError
 from .json_file import read_object
 from .paths import MlPaths
 
-DISTRIBUTIONS = ("mpi", "torchrun", "smddp")
+DISTRIBUTIONS = ("mpi", "torchrun", "smddp", "elastic")
 MOST_PROCESSES = 64
 
 
@@ -22,7 +22,9 @@ class Settings(NamedTuple):
     log: str
 
 
-def read_settings(environ: Mapping[str, str], paths: MlPaths) -> Settings:
+def read_settings(
+    environ: Mapping[str, str], paths: MlPaths, *, needs_data: bool = True
+) -> Settings:
     """Read and check the variables, and whether the folders that they name are there.
 
     Raises:
@@ -35,7 +37,8 @@ def read_settings(environ: Mapping[str, str], paths: MlPaths) -> Settings:
         data=_text(environ, "MASK_RCNN_DATA"),
         log=_text(environ, "MASK_RCNN_LOG"),
     )
-    _check_data(settings.data, paths)
+    if needs_data:
+        _check_data(settings.data, paths)
     _check_log(settings.log)
     return settings
 
@@ -87,6 +90,18 @@ def _check_log(folder: str) -> None:
             pass
     except OSError as error:
         raise EntrypointError(
-            f"MASK_RCNN_LOG: {folder}: cannot be written to ({error.strerror}). It is the channel "
-            "`log` of the job (read-write) or /opt/ml/checkpoints (CheckpointConfig)"
+            f"MASK_RCNN_LOG: {folder}: cannot be written to ({error.strerror}) by user id "
+            f"{os.geteuid()}; {_owner(folder)}. It is the channel `log` of the job (read-write), "
+            "/opt/ml/checkpoints (CheckpointConfig), or on EKS a folder of a file system that "
+            "`python -m training.kubernetes install` has made ready for pods"
         )
+
+
+def _owner(folder: str) -> str:
+    """Say whose the folder is, or the nearest one above it that is there."""
+    while not os.path.isdir(folder) and folder != os.path.dirname(folder):
+        folder = os.path.dirname(folder)
+    try:
+        return f"{folder} belongs to user id {os.stat(folder).st_uid}"
+    except OSError as error:
+        return f"{folder}: {error.strerror}"

@@ -1,4 +1,4 @@
-"""The command line of SageMaker's data parallel library for TensorFlow.
+"""The command line of SageMaker's data parallel library, for TensorFlow and PyTorch.
 
 Not run here: the library is only in Amazon's images. The arguments are those of SageMaker's own
 launcher (aws/sagemaker-training-toolkit, src/sagemaker_training/smdataparallel.py).
@@ -8,6 +8,7 @@ from typing import List, Optional
 
 from .job import Job
 from .mpirun import RemoteShell, mpirun_command
+from .network import RDMA_TYPES
 
 SERVER_PORT = 7592
 
@@ -31,7 +32,7 @@ def smddprun_command(
     variables += ["FI_PROVIDER=efa", "RDMAV_FORK_SAFE=1"]
     if job.network_interface is not None:
         variables.append(f"NCCL_SOCKET_IFNAME={job.network_interface}")
-    if (job.instance_type or "").startswith("ml.p4d."):
+    if (job.instance_type or "").startswith(RDMA_TYPES):
         variables.append("FI_EFA_USE_DEVICE_RDMA=1")
     passed = [word for variable in variables for word in ("-x", variable)]
     own = mpirun_command(job, mpirun, [*passed, "smddprun", *starter], remote, as_root=as_root)

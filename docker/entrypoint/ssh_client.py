@@ -1,7 +1,9 @@
-"""The head's SSH configuration: how mpirun reaches each worker."""
+"""The head's SSH configuration: how mpirun or horovodrun reaches each worker."""
 
 import os
-from typing import List, NamedTuple
+from typing import List, NamedTuple, Optional
+
+from .json_file import write_text
 
 
 class Worker(NamedTuple):
@@ -13,8 +15,8 @@ class Worker(NamedTuple):
     user: str
     host_key: str
     """Public half of its SSH server's key."""
-    head_address: str
-    """The head's own address on that connection: the only one that the server lets in."""
+    head_address: Optional[str]
+    """The head's own address on that connection, where the server lets in no other."""
 
 
 def write_client_files(folder: str, identity: str, workers: List[Worker]) -> str:
@@ -24,24 +26,22 @@ def write_client_files(folder: str, identity: str, workers: List[Worker]) -> str
         The path of the configuration, for `ssh -F`; no other configuration is read then.
     """
     known_hosts = os.path.join(folder, "known_hosts")
-    with open(known_hosts, "w", encoding="ascii") as file:
-        file.writelines(f"{worker.host} {worker.host_key}\n" for worker in workers)
+    keys = [f"{worker.host} {worker.host_key}\n" for worker in workers]
+    write_text(known_hosts, "".join(keys))
     config = os.path.join(folder, "ssh_config")
-    with open(config, "w", encoding="ascii") as file:
-        for worker in workers:
-            file.write(_host_section(worker))
-        file.write(_common_section(identity, known_hosts))
+    sections = [*map(_host_section, workers), _common_section(identity, known_hosts)]
+    write_text(config, "".join(sections))
     return config
 
 
 def _host_section(worker: Worker) -> str:
+    bind = f"  BindAddress {worker.head_address}\n" if worker.head_address else ""
     return (
         f"Host {worker.host}\n"
         f"  HostName {worker.address}\n"
         f"  Port {worker.port}\n"
         f"  User {worker.user}\n"
-        f"  HostKeyAlias {worker.host}\n"
-        f"  BindAddress {worker.head_address}\n"
+        f"  HostKeyAlias {worker.host}\n{bind}"
     )
 
 
@@ -62,6 +62,8 @@ def _common_section(identity: str, known_hosts: str) -> str:
         "  ClearAllForwardings yes\n"
         "  RequestTTY no\n"
         "  ConnectTimeout 30\n"
-        "  ServerAliveInterval 10\n"
+        # A host that is gone without a word is given up after 15 s.
+        "  ServerAliveInterval 5\n"
+        "  ServerAliveCountMax 3\n"
         "  LogLevel ERROR\n"
     )

@@ -6,7 +6,8 @@ import subprocess
 
 from .errors import EntrypointError
 
-_KEY = re.compile(r"ssh-ed25519 [A-Za-z0-9+/]{1,200}={0,2}")
+_KEY = re.compile(r"(ssh-ed25519|ecdsa-sha2-nistp(256|384|521)) [A-Za-z0-9+/]{1,400}={0,2}")
+"""Ours are ed25519, those of MPI Operator ECDSA on P-521."""
 
 
 def make_key(folder: str, name: str, ssh_keygen: str) -> str:
@@ -30,15 +31,23 @@ def make_key(folder: str, name: str, ssh_keygen: str) -> str:
 
 def public_key(path: str) -> str:
     """Return the public half, `ssh-ed25519 AAAA…`."""
-    with open(f"{path}.pub", encoding="ascii") as file:
-        return checked_public_key(file.read().strip())
+    return read_public_key(f"{path}.pub")
+
+
+def read_public_key(path: str) -> str:
+    """Raises: EntrypointError: The file cannot be read, or holds something else."""
+    try:
+        with open(path, encoding="ascii", errors="replace") as file:
+            return checked_public_key(file.read().strip())
+    except OSError as error:
+        raise EntrypointError(f"{path}: cannot be read ({error.strerror})")
 
 
 def checked_public_key(text: str) -> str:
     """Return the key without its comment.
 
     Raises:
-        EntrypointError: It is no ed25519 key of one line, as goes into OpenSSH's files.
+        EntrypointError: It is no such key of one line, as goes into OpenSSH's files.
     """
     words = " ".join(text.split(" ")[:2])
     if not _KEY.fullmatch(words):

@@ -1,11 +1,12 @@
-"""A worker's SSH server: one key, from one address, on a port of its own."""
+"""A worker's SSH server, which lets in one key."""
 
 import os
 import pwd
 import socket
 import subprocess
+import sys
 import time
-from typing import Mapping
+from typing import Mapping, NamedTuple, Optional
 
 from .errors import EntrypointError
 from .launcher import find_program
@@ -13,36 +14,49 @@ from .ssh_key import make_key, public_key
 
 _START_S = 20
 _ATTEMPTS = 5
+_WITH_PARENT = (
+    "import ctypes, os, sys; ctypes.CDLL(None).prctl(1, 9, 0, 0, 0); "
+    "os.execv(sys.argv[1], sys.argv[1:])"
+)
+"""Has the kernel kill it when this process ends, however that ends (PR_SET_PDEATHSIG, prctl(2)):
+it writes its title over its environment, by which all else that a job leaves is found. Not between
+fork and exec of this process, which has threads."""
+
+
+class Entrance(NamedTuple):
+    """Where a server listens, and whom it lets in."""
+
+    key: str
+    """The only key that may log in."""
+    source: Optional[str]
+    """The only address that may; None: any."""
+    address: Optional[str]
+    """Where it listens; None: on all of this host's addresses."""
+    port: Optional[int] = None
+    """None: one that is free."""
+    host_key: Optional[str] = None
+    """File of the server's own private key, its public half beside it; None: it makes one."""
 
 
 class SshServer:
-    """The server that lets the head's mpirun start its daemon here.
+    """The server that lets the head start what it needs here.
 
     Args:
         folder: Of this user alone; keys and configuration go there.
-        address: Where to listen: this host's address on the connection to the head.
-        head_address: The only address that may log in.
-        head_key: The only key that may log in.
+        entrance: Where it listens, and whom it lets in.
         environment: Variables of the session: what mpirun's daemon needs to be found and to find.
     """
 
-    def __init__(
-        self,
-        folder: str,
-        address: str,
-        head_address: str,
-        head_key: str,
-        environment: Mapping[str, str],
-    ) -> None:
+    def __init__(self, folder: str, entrance: Entrance, environment: Mapping[str, str]) -> None:
         self._folder = folder
+        self._entrance = entrance
         self._log = os.path.join(folder, "sshd.log")
-        self.address = address
-        self.user = _user_name()
-        host_key = make_key(folder, "host_key", find_program("ssh-keygen"))
+        self.user = user_name()
+        host_key = entrance.host_key or make_key(folder, "host_key", find_program("ssh-keygen"))
         self.host_key = public_key(host_key)
         authorized = os.path.join(folder, "authorized_keys")
         with open(authorized, "w", encoding="utf-8") as file:
-            file.write(authorized_keys(head_address, head_key, environment))
+            file.write(authorized_keys(entrance.source, entrance.key, environment))
         os.chmod(authorized, 0o600)
         self.process = self._start(host_key, authorized)
 
@@ -52,10 +66,11 @@ class SshServer:
             # Debian's sshd wants this folder for its unprivileged half.
             os.makedirs("/run/sshd", mode=0o755, exist_ok=True)
         for _ in range(_ATTEMPTS):
-            self.port = _free_port(self.address)
+            address = self._entrance.address
+            self.port = self._entrance.port or _free_port(address or "127.0.0.1")
             config = os.path.join(self._folder, "sshd_config")
             with open(config, "w", encoding="ascii") as file:
-                file.write(server_config(self.address, self.port, host_key, authorized, self.user))
+                file.write(server_config(address, self.port, host_key, authorized, self.user))
             process = self._try(sshd, config)
             if self._is_listening(process):
                 return process
@@ -65,7 +80,7 @@ class SshServer:
         with open(self._log, "ab") as log:
             return subprocess.Popen(
                 # In the foreground, so that its end is seen.
-                [sshd, "-D", "-e", "-f", config],
+                [sys.executable, "-c", _WITH_PARENT, sshd, "-D", "-e", "-f", config],
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
@@ -75,7 +90,8 @@ class SshServer:
         deadline = time.monotonic() + _START_S
         while time.monotonic() < deadline and process.poll() is None:
             try:
-                socket.create_connection((self.address, self.port), timeout=1).close()
+                address = self._entrance.address or "127.0.0.1"
+                socket.create_connection((address, self.port), timeout=1).close()
             except OSError:
                 time.sleep(0.05)
                 continue
@@ -89,7 +105,7 @@ class SshServer:
             return file.read().decode("utf-8", "replace").strip() or "it says nothing"
 
 
-def authorized_keys(head_address: str, head_key: str, environment: Mapping[str, str]) -> str:
+def authorized_keys(source: Optional[str], key: str, environment: Mapping[str, str]) -> str:
     """Return the one line of authorized_keys.
 
     `restrict` takes away forwarding, terminals and start-up files. The variables are this image's
@@ -101,13 +117,17 @@ def authorized_keys(head_address: str, head_key: str, environment: Mapping[str, 
         # The file has no way to write these.
         if not any(character in value for character in '"\\\n')
     )
-    return f'from="{head_address}",restrict{variables} {head_key}\n'
+    origin = f'from="{source}",' if source else ""
+    return f"{origin}restrict{variables} {key}\n"
 
 
-def server_config(address: str, port: int, host_key: str, authorized: str, user: str) -> str:
+def server_config(
+    address: Optional[str], port: int, host_key: str, authorized: str, user: str
+) -> str:
     """Return the server's whole configuration; it reads no other file."""
+    where = f"ListenAddress {_bracketed(address)}:{port}" if address else f"Port {port}"
     return (
-        f"ListenAddress {_bracketed(address)}:{port}\n"
+        f"{where}\n"
         f"HostKey {host_key}\n"
         f"AuthorizedKeysFile {authorized}\n"
         f"AllowUsers {user}\n"
@@ -126,6 +146,11 @@ def server_config(address: str, port: int, host_key: str, authorized: str, user:
         "DisableForwarding yes\n"
         "MaxAuthTries 2\n"
         "LoginGraceTime 30\n"
+        # horovodrun logs in for all ranks of a host at once; of more than 10 some would be refused.
+        "MaxStartups 128\n"
+        # A head that is gone without a word is given up after 15 s.
+        "ClientAliveInterval 5\n"
+        "ClientAliveCountMax 3\n"
         "UseDNS no\n"
         "PidFile none\n"
         "PrintMotd no\n"
@@ -133,7 +158,8 @@ def server_config(address: str, port: int, host_key: str, authorized: str, user:
     )
 
 
-def _user_name() -> str:
+def user_name() -> str:
+    """Return this user's name. Raises: EntrypointError: It has none."""
     try:
         return pwd.getpwuid(os.geteuid()).pw_name
     except KeyError:

@@ -7,6 +7,10 @@ TIMING_VARIABLE = "MASK_RCNN_TIMING"
 """A JSON object with some of the fields below: tests cannot wait as long as jobs do."""
 
 
+GRACE_VARIABLE = "MASK_RCNN_GRACE_S"
+"""A pod's terminationGracePeriodSeconds."""
+
+
 class Timing(NamedTuple):
     note_s: float = 60
     """Between lines that say whom a host waits for. Set-up has no limit: capacity comes late."""
@@ -16,6 +20,8 @@ class Timing(NamedTuple):
     """Between signs of life on a connection."""
     silence_s: float = 30
     """Without a sign of life: the other host is gone, whatever its machine does."""
+    together_s: float = 120
+    """Enough hosts of an elastic job are there: time for the others to begin with them."""
     launch_s: float = 600
     """All hosts are there: time until all ranks have started, which takes seconds."""
     grace_s: float = 100
@@ -31,4 +37,11 @@ class Timing(NamedTuple):
 
 def read_timing(environ: Mapping[str, str]) -> Timing:
     changes = json.loads(environ.get(TIMING_VARIABLE) or "{}")
-    return Timing()._replace(**{name: float(value) for name, value in changes.items()})
+    timing = Timing()._replace(grace_s=_grace_s(environ))
+    return timing._replace(**{name: float(value) for name, value in changes.items()})
+
+
+def _grace_s(environ: Mapping[str, str]) -> float:
+    """Return what ranks get of the time that a pod has: the rest is for the end."""
+    value = environ.get(GRACE_VARIABLE, "")
+    return 0.8 * int(value) if value.isdigit() else Timing().grace_s

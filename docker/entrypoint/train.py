@@ -1,29 +1,31 @@
 """`train`: this host's part of a training job."""
 
 import sys
-from typing import Mapping
+from typing import Callable, Mapping
 
 from .adapters import Adapter, load_adapter
-from .errors import DONE, FAILED, STOPPED_WITH_CHECKPOINT, Ending, EntrypointError
+from .crew import Approach
+from .door import Arrival, Door
+from .errors import FAILED, Ending, EntrypointError
 from .event_copies import VARIABLE as TENSORBOARD
 from .event_copies import EventCopies
 from .failure import failure_text, write_failure
-from .gathering import turn_away
+from .gathering import Gathering, passport, turn_away
 from .head import Head
 from .host import Host
 from .job import Job, describe, read_job
+from .keeping import keep_all
 from .launcher import choose_launcher
-from .meeting import report_failure
+from .meeting import Meeting, meet_head, report_failure
 from .network import check_interface
 from .output import JobOutput
 from .paths import MlPaths
 from .processes import adopt_orphans
-from .record import write_hyperparameters, write_record, write_report
+from .record import leaves_results, write_hyperparameters, write_record
 from .resources import read_resources
-from .results import keep_model, keep_results
 from .say import say
 from .signals import StopSignals
-from .timing import read_timing
+from .timing import Timing, read_timing
 from .worker import Worker
 
 
@@ -37,6 +39,12 @@ def train(environ: Mapping[str, str], paths: MlPaths) -> int:
     adopt_orphans()
     try:
         job = read_job(environ, paths)
+        if job.distribution == "elastic":
+            raise EntrypointError(
+                "MASK_RCNN_DISTRIBUTION: elastic: is for the commands `elastic` and `host`, on "
+                "platform ec2, and `launcher` and `worker`, on platform eks; `train` takes mpi, "
+                "torchrun or smddp"
+            )
         check_interface(job.network_interface)
         adapter = load_adapter(job.algorithm)
         _write_files(job, environ, adapter)
@@ -66,9 +74,9 @@ def _write_files(job: Job, environ: Mapping[str, str], adapter: Adapter) -> None
 def _take_part(host: Host, environ: Mapping[str, str], paths: MlPaths, stop: StopSignals) -> Ending:
     job, adapter = host.job, host.adapter
     timing = read_timing(environ)
-    launcher = choose_launcher(job.distribution, adapter.smddp_launcher)
+    launcher = choose_launcher(job.distribution)
     if not job.is_head:
-        return Worker(host, launcher, timing, stop).run()
+        return Worker(host, launcher, timing, stop, lambda: _meet(job, timing, stop)).run()
     output = JobOutput(
         job.log,
         job.world_size,
@@ -79,27 +87,27 @@ def _take_part(host: Host, environ: Mapping[str, str], paths: MlPaths, stop: Sto
 
     def keep(ending: Ending) -> Ending:
         events.finish()
-        return _keep(ending, job, adapter, paths)
+        return keep_all(ending, job, adapter, paths if leaves_results(environ) else None)
+
+    def open_door(
+        on_arrival: Callable[[Arrival], None], on_misfit: Callable[[str, str], None]
+    ) -> Door:
+        return Gathering(job.workers, passport(job), on_arrival, on_misfit, say)
 
     return Head(
-        host=host, launcher=launcher, output=output, timing=timing, stop=stop, keep=keep
+        host=host,
+        launcher=launcher,
+        approach=Approach(open_door),
+        output=output,
+        timing=timing,
+        stop=stop,
+        keep=keep,
     ).run()
 
 
-def _keep(ending: Ending, job: Job, adapter: Adapter, paths: MlPaths) -> Ending:
-    """Keep what the job leaves. A job whose model is lost has failed; one that failed stays so."""
-    if adapter.reports:
-        write_report(job)
-    try:
-        models = adapter.model_files(job) if ending.code == DONE else []
-        if ending.code == DONE:
-            keep_model(models, paths.model)
-        keep_results(job.log, paths.output_data, models, adapter.checkpoints)
-    except EntrypointError as error:
-        if ending.code in (DONE, STOPPED_WITH_CHECKPOINT):
-            return Ending(FAILED, f"trained, but its results are not kept: {error}")
-        say(str(error))
-    return ending
+def _meet(job: Job, timing: Timing, stop: StopSignals) -> Meeting:
+    hello = {"kind": "hello", "host": job.current_host, "passport": passport(job)}
+    return meet_head(job.head, hello, timing, lambda: stop.count > 0)
 
 
 def _give_up(environ: Mapping[str, str], paths: MlPaths, reason: str) -> int:

@@ -1,17 +1,16 @@
 """A worker: lets the head start ranks here, follows them, and leaves with the head's exit code."""
 
 import time
-from typing import Optional
+from typing import Callable, Optional
 
 from .errors import FAILED, STOPPED, Ending, EntrypointError, JobOver, StopAsked
-from .gathering import passport
 from .host import Host
 from .launcher import Launcher, launch_command
-from .meeting import Meeting, meet_head
+from .meeting import Meeting
 from .processes import exit_text
 from .say import say
 from .signals import StopSignals
-from .sshd import SshServer
+from .sshd import Entrance, SshServer
 from .timing import Timing
 from .wire import Link, LinkLost, Message, Pulse
 
@@ -20,10 +19,26 @@ _OWN_NEWS = ("rank_started", "rank_ended", "rank_lost", "process_ended")
 
 
 class Worker:
-    """One worker's part in a job."""
+    """One worker's part in a job.
 
-    def __init__(self, host: Host, launcher: Launcher, timing: Timing, stop: StopSignals) -> None:
+    Args:
+        host: This host.
+        launcher: What starts the ranks.
+        timing: How long things may take.
+        stop: Requests to stop that this host got.
+        meet: Meets the head. Raises StopAsked, or JobOver.
+    """
+
+    def __init__(
+        self,
+        host: Host,
+        launcher: Launcher,
+        timing: Timing,
+        stop: StopSignals,
+        meet: Callable[[], Meeting],
+    ) -> None:
         self._host = host
+        self._meet = meet
         self._launcher = launcher
         self._timing = timing
         self._stop = stop
@@ -32,10 +47,8 @@ class Worker:
 
     def run(self) -> Ending:
         """Take part until the head says how the job ended, or is gone."""
-        job = self._host.job
-        hello = {"kind": "hello", "host": job.current_host, "passport": passport(job)}
         try:
-            meeting = meet_head(job.head, hello, self._timing, lambda: self._stop.count > 0)
+            meeting = self._meet()
         except StopAsked:
             return Ending(STOPPED, "stopped by SIGTERM before the head was there")
         except JobOver as over:
@@ -43,7 +56,7 @@ class Worker:
         link = meeting.link
         pulse = Pulse(link, self._timing.pulse_s)
         try:
-            self._host.listen(job.head, link, lambda _rank, _data: None)
+            self._host.listen(self._host.job.head, link, lambda _rank, _data: None)
             self._make_ready(meeting)
             return self._follow(link)
         except LinkLost as lost:
@@ -71,9 +84,7 @@ class Worker:
             if head_key is not None:
                 server = SshServer(
                     self._host.folder,
-                    meeting.address,
-                    meeting.head_address,
-                    str(head_key),
+                    Entrance(str(head_key), meeting.head_address, meeting.address),
                     self._host.session_environment(),
                 )
                 self._host.watch(_SSHD, server.process)
@@ -82,7 +93,8 @@ class Worker:
             link.send({"kind": "failed", "reason": str(error)})
             return
         link.send({"kind": "ready", "ssh": ssh})
-        say(f"{self._host.job.current_host} is ready; the head is {meeting.head_address}")
+        job = self._host.job
+        say(f"{job.current_host} is ready; the head is {meeting.head_address or job.head}")
 
     def _follow(self, link: Link) -> Ending:
         while True:
@@ -107,6 +119,8 @@ class Worker:
             link.send(event)
         elif kind == "start":
             self._launch(link)
+        elif kind == "terminate":
+            self._host.terminate_ranks()
         elif kind == "kill":
             self._host.kill()
         return None
@@ -114,7 +128,7 @@ class Worker:
     def _launch(self, link: Link) -> None:
         try:
             argv = launch_command(self._host.job, self._launcher, None)
-            self._host.launch(self._launcher.name, argv, self._pass_on)
+            self._host.start_launcher(self._launcher.name, argv, self._pass_on)
         except (EntrypointError, OSError) as error:
             link.send({"kind": "failed", "reason": str(error)})
 

@@ -11,17 +11,18 @@ if TYPE_CHECKING:
 STOPS_WITH_CHECKPOINT = True
 REPORTS = True
 CHECKPOINTS = ("checkpoints",)
-SMDDP_LAUNCHER = "torchrun"
-"""For PyTorch the library is a backend of torch.distributed
-(https://docs.aws.amazon.com/sagemaker/latest/dg/data-parallel-modify-sdp-pt.html)."""
 
 _ENGINE = {
     "mpi": ["--engine", "horovod"],
     "torchrun": ["--engine", "torch"],
     "smddp": ["--engine", "smddp"],
+    "elastic": ["--engine", "horovod"],
 }
 
-_CPU_CYCLE_MS = "5"
+_MASTER_PORT = "7777"
+"""As below torchrun."""
+
+_CPU_CYCLE_MS = "20"
 """As on platform `local`: Horovod's own 1 ms would take cores from the ranks."""
 
 
@@ -47,6 +48,11 @@ def environment(job: "Job") -> Dict[str, str]:
     """Return the variables of a rank; each takes its share of the cores."""
     cores = len(os.sched_getaffinity(0))
     share = {"OMP_NUM_THREADS": str(max(1, cores // job.processes_per_host))}
+    if job.distribution == "smddp":
+        # Where ranks of torch.distributed meet; mpirun tells them the rest. Alone, a host needs no
+        # name, and it may have none that resolves.
+        head = job.head if len(job.hosts) > 1 else "127.0.0.1"
+        return {**share, "MASTER_ADDR": head, "MASTER_PORT": _MASTER_PORT}
     return share if job.gpus_per_host else {**share, "HOROVOD_CYCLE_TIME": _CPU_CYCLE_MS}
 
 

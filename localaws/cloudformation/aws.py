@@ -71,7 +71,9 @@ def is_gone(error: Exception) -> bool:
     if code == "ValidationException":
         # SageMaker has no other code for it.
         return any(text in message for text in _GONE)
-    return "NotFound" in code or code.startswith("NoSuch")
+    return "NotFound" in code or code.startswith("NoSuch") or code in _GONE_CODES
 
+
+_GONE_CODES = ("InvalidDocument", "InvalidPlacementGroup.Unknown")
 
 _GONE = ("RecordNotFound", "Cannot find", "Config does not exist")

@@ -7,6 +7,7 @@ client polls is there when its first poll arrives.
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
@@ -20,6 +21,7 @@ from moto.cloudformation.models import ChangeSet, CloudFormationBackend, Stack
 from moto.cloudformation.utils import generate_stack_id
 
 from localaws.cloudformation import models
+from localaws.cloudformation.background import carry_out
 from localaws.cloudformation.deployment import (
     Deployment,
     ResourceFailed,
@@ -29,6 +31,7 @@ from localaws.cloudformation.deployment import (
 )
 from localaws.cloudformation.drift import DriftDetections
 from localaws.cloudformation.exports import ExportInUse, publish, refuse_if_used
+from localaws.cloudformation.signals import SIGNALS, Signal
 from localaws.cloudformation.stack import LocalStack
 from localaws.cloudformation.template import check_types, creation_order
 
@@ -38,6 +41,10 @@ _one_at_a_time = threading.RLock()
 
 _FIXED = ("ROLLBACK_COMPLETE", "REVIEW_IN_PROGRESS")
 """A stack in one of these was never made, and can only be deleted."""
+
+
+_SIGNALLED = ("CREATE_IN_PROGRESS", "UPDATE_IN_PROGRESS", "UPDATE_ROLLBACK_IN_PROGRESS")
+"""While a stack is in one of these, its instances may signal."""
 
 
 class ChangeSetNotFound(CloudFormationError):
@@ -95,12 +102,46 @@ class StackBackend(CloudFormationBackend):
             self._make(stack)
             return stack
 
+    def _carry_out(self, stack: LocalStack, work: Callable[[], None]) -> None:
+        def locked() -> None:
+            with _one_at_a_time:
+                work()
+
+        def failed(error: Exception) -> None:
+            doing = stack.status.removesuffix("_IN_PROGRESS")
+            stack.set_status(f"{doing}_FAILED", explain(error))
+
+        carry_out(locked, failed)
+
+    def signal(self, stack_name: str, logical_id: str, unique_id: str, signal: Signal) -> None:
+        """Take what an instance says about its set-up.
+
+        Without the lock: the operation that waits for it has it.
+
+        Raises:
+            ValidationError: Nothing waits for it.
+        """
+        stack = self.get_stack(stack_name)
+        if stack.status not in _SIGNALLED:
+            raise ValidationError(
+                message=f"Stack:{stack.stack_id} is in {stack.status} state and can not be "
+                "signaled."
+            )
+        if logical_id not in stack.template_dict["Resources"]:
+            raise ValidationError(
+                message=f"Resource {logical_id} does not exist for stack {stack.stack_id}"
+            )
+        SIGNALS.send((stack.stack_id, logical_id), unique_id, signal)
+
     def _made(self) -> list[LocalStack]:
         """Return the stacks, without the empty ones of change sets."""
         return [stack for stack in self.stacks.values() if isinstance(stack, LocalStack)]
 
     def _make(self, stack: LocalStack) -> None:
         stack.set_status("CREATE_IN_PROGRESS", "User Initiated")
+        self._carry_out(stack, lambda: self._create(stack))
+
+    def _create(self, stack: LocalStack) -> None:
         deployment = Deployment(stack)
         try:
             deployment.run()
@@ -143,6 +184,9 @@ class StackBackend(CloudFormationBackend):
         self._use(stack, template, parameters)
         stack.tags = new_tags
         stack.set_status("UPDATE_IN_PROGRESS", "User Initiated")
+        self._carry_out(stack, lambda: self._update(stack, take_back))
+
+    def _update(self, stack: LocalStack, take_back: Callable[[], None]) -> None:
         deployment = Deployment(stack)
         try:
             deployment.run()
@@ -188,6 +232,9 @@ class StackBackend(CloudFormationBackend):
         except ExportInUse as error:
             raise ValidationError(message=str(error)) from error
         stack.set_status("DELETE_IN_PROGRESS", "User Initiated")
+        self._carry_out(stack, lambda: self._delete(stack))
+
+    def _delete(self, stack: LocalStack) -> None:
         resources = order_of(stack)
         failed = delete_all(stack, [each for each in resources if not each.is_retained])
         for deployed in resources:

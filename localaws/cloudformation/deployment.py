@@ -104,8 +104,12 @@ class Deployment:
             raise self._failure(logical_id, resource_type, "CREATE_FAILED", error) from error
         deployed = Deployed(logical_id, resource_type, resource, properties, definition)
         stack.put(deployed)
-        stack.add_resource_event(logical_id, resource_type, "CREATE_COMPLETE", deployed.physical_id)
         self._undo.append(lambda: self._uncreate(deployed))
+        try:
+            models.wait_until_ready(stack, deployed)
+        except Exception as error:
+            raise self._failure(logical_id, resource_type, "CREATE_FAILED", error) from error
+        stack.add_resource_event(logical_id, resource_type, "CREATE_COMPLETE", deployed.physical_id)
 
     def _uncreate(self, deployed: Deployed) -> None:
         # Not Retain, which leaves what a failed deployment has made: RetainExceptOnCreate keeps a
@@ -122,8 +126,9 @@ class Deployment:
                 f"replacing. Rename {name} and update the stack again."
             )
             raise self._failure(old.logical_id, old.type, "UPDATE_FAILED", error)
+        # Taken back last: then the old one is in its place again.
+        self._undo.append(lambda: self._stack.put(old))
         self._create(old.logical_id, properties)
-        self._undo.insert(len(self._undo) - 1, lambda: self._stack.put(old))
         if not old.is_retained_on_replacement:
             self._leftovers.append(old)
 
@@ -131,18 +136,20 @@ class Deployment:
         stack = self._stack
         definition = stack.template_dict["Resources"][old.logical_id]
         stack.add_resource_event(old.logical_id, old.type, "UPDATE_IN_PROGRESS", old.physical_id)
-        try:
-            models.update(stack, old, properties)
-        except Exception as error:
-            raise self._failure(old.logical_id, old.type, "UPDATE_FAILED", error) from error
         new = _changed(old, properties=properties, definition=definition)
+        try:
+            models.update(stack, old, properties, definition)
+        except Exception as error:
+            if models.may_stop_halfway(old):
+                self._undo.append(lambda: self._restore(new, old))
+            raise self._failure(old.logical_id, old.type, "UPDATE_FAILED", error) from error
         stack.put(new)
         stack.add_resource_event(old.logical_id, old.type, "UPDATE_COMPLETE", old.physical_id)
         self._undo.append(lambda: self._restore(new, old))
 
     def _restore(self, new: Deployed, old: Deployed) -> None:
         try:
-            models.update(self._stack, new, old.properties)
+            models.update(self._stack, new, old.properties, old.definition)
         except Exception as error:
             raise self._failure(old.logical_id, old.type, "UPDATE_FAILED", error) from error
         self._stack.put(old)

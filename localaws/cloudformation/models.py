@@ -8,7 +8,14 @@ from typing import Any
 from moto.cloudformation import parsing
 
 from localaws.cloudformation.aws import Aws
-from localaws.cloudformation.resource import CannotUpdate, Properties, Resource, changed
+from localaws.cloudformation.policies import Operation
+from localaws.cloudformation.resource import (
+    CannotUpdate,
+    Properties,
+    Resource,
+    ResourceWithPolicies,
+    changed,
+)
 from localaws.cloudformation.stack import Deployed, LocalStack
 
 
@@ -62,17 +69,61 @@ def with_stack_tags(stack: LocalStack, resource_type: str, properties: Propertie
     own = properties.get(model.TAGS, [])
     keys = {tag["Key"] for tag in own}
     inherited = [
-        {"Key": key, "Value": value} for key, value in stack.tags.items() if key not in keys
+        {"Key": key, "Value": value, **model.STACK_TAG}
+        for key, value in stack.tags.items()
+        if key not in keys
     ]
     return {**properties, model.TAGS: [*own, *inherited]}
 
 
-def update(stack: LocalStack, deployed: Deployed, properties: Properties) -> None:
+def wait_until_ready(stack: LocalStack, deployed: Deployed) -> None:
+    """Wait for a new resource as its `CreationPolicy` says.
+
+    Raises:
+        PolicyFailed: It does not become ready.
+    """
+    if isinstance(deployed.resource, ResourceWithPolicies):
+        policy = stack.resolve(deployed.definition.get("CreationPolicy", {}))
+        operation = _operation(stack, deployed, "CREATE_IN_PROGRESS")
+        deployed.resource.created(stack.aws, deployed.properties, policy, operation)
+
+
+def may_stop_halfway(deployed: Deployed) -> bool:
+    """Return whether a change that failed may have changed something."""
+    return isinstance(deployed.resource, ResourceWithPolicies)
+
+
+def _operation(stack: LocalStack, deployed: Deployed, status: str) -> Operation:
+    def tell(reason: str) -> None:
+        stack.add_resource_event(
+            deployed.logical_id, deployed.type, status, deployed.physical_id, reason
+        )
+
+    operation = Operation((stack.stack_id, deployed.logical_id), tell)
+    operation.begin()
+    return operation
+
+
+def update(
+    stack: LocalStack, deployed: Deployed, properties: Properties, definition: Properties
+) -> None:
     """Change a resource in place.
+
+    Args:
+        stack: Of the resource.
+        deployed: The resource as it is.
+        properties: Those that it is to have.
+        definition: Its part of the template, with its `UpdatePolicy`.
 
     Raises:
         CannotUpdate: The model knows no way.
+        PolicyFailed: What is new does not become ready.
     """
+    if isinstance(deployed.resource, ResourceWithPolicies):
+        policy = stack.resolve(definition.get("UpdatePolicy", {}))
+        operation = _operation(stack, deployed, "UPDATE_IN_PROGRESS")
+        deployed.resource.change(stack.aws, deployed.properties, properties, policy, operation)
+        return
     if isinstance(deployed.resource, Resource):
         deployed.resource.update(stack.aws, deployed.properties, properties)
         return

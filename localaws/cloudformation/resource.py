@@ -9,6 +9,7 @@ from moto.cloudformation.exceptions import UnformattedGetAttTemplateException
 from moto.core.common_models import CloudFormationModel
 
 from localaws.cloudformation.aws import Aws
+from localaws.cloudformation.policies import Operation
 
 Properties = dict[str, Any]
 """A resource's properties, every intrinsic function resolved."""
@@ -36,6 +37,8 @@ class Resource(CloudFormationModel):
     """The greatest length of a generated name."""
     TAGS: ClassVar[str] = "Tags"
     """The property that takes the stack's tags too; empty where the type takes none."""
+    STACK_TAG: ClassVar[Properties] = {}
+    """What a tag of the stack has here, beside key and value."""
 
     def __init__(self, physical_id: str, **attributes: Any) -> None:
         self.physical_resource_id = physical_id
@@ -105,6 +108,44 @@ class Resource(CloudFormationModel):
 
     def is_created(self) -> bool:
         return True
+
+
+class ResourceWithPolicies(Resource):
+    """A resource that is ready, or changed, only when its instances say so.
+
+    A change may fail halfway; it is then taken back by another one, to what was.
+    """
+
+    def created(
+        self, aws: Aws, properties: Properties, policy: Properties, operation: Operation
+    ) -> None:
+        """Wait until it is ready.
+
+        Args:
+            aws: The services.
+            properties: As the template has them.
+            policy: The resource's `CreationPolicy`.
+            operation: Hears signals and tells events.
+
+        Raises:
+            localaws.cloudformation.policies.PolicyFailed: It does not become ready.
+        """
+        raise NotImplementedError
+
+    def change(
+        self,
+        aws: Aws,
+        old: Properties,
+        new: Properties,
+        policy: Properties,
+        operation: Operation,
+    ) -> None:
+        """Change it in place, as its `UpdatePolicy` says.
+
+        Raises:
+            localaws.cloudformation.policies.PolicyFailed: What is new does not become ready.
+        """
+        raise NotImplementedError
 
 
 def changed(old: Properties, new: Properties) -> list[str]:

@@ -73,6 +73,15 @@ class StackResponse(CloudFormationResponse):
         stack = self._stacks.protect(self._get_param("StackName"), is_protected)
         return ActionResult({"StackId": stack.stack_id})
 
+    def signal_resource(self) -> ActionResult:
+        self._stacks.signal(
+            self._get_param("StackName"),
+            self._get_param("LogicalResourceId"),
+            self._get_param("UniqueId"),
+            self._get_param("Status"),
+        )
+        return EmptyResult()
+
     def detect_stack_drift(self) -> ActionResult:
         detection_id = self._stacks.detect_drift(self._get_param("StackName"))
         return ActionResult({"StackDriftDetectionId": detection_id})

@@ -23,16 +23,31 @@ https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/aws-properties-fs
 """
 
 
+_REPLACED_UNLESS = {"AWS::SSM::Document": ("UpdateMethod", "NewVersion")}
+"""Types whose `conditionalCreateOnlyProperties` replace, unless a property has a value.
+
+An auto-scaling group has such properties too, and is replaced for them only by the update policy
+AutoScalingReplacingUpdate, which no stack here has.
+
+https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-resource-ssm-document.html#cfn-ssm-document-updatemethod
+"""
+
+
 def must_replace(resource_type: str, old: Properties, new: Properties) -> bool:
     """Return whether going from one to the other takes a new resource.
 
     The source is the resource provider schema's `createOnlyProperties`, in the copy that cfn-lint
     ships.
     """
-    return any(_at(old, path) != _at(new, path) for path in _create_only(resource_type))
+    paths = _create_only(resource_type)
+    if unless := _REPLACED_UNLESS.get(resource_type):
+        name, value = unless
+        if new.get(name) != value:
+            paths += _create_only(resource_type, "conditionalCreateOnlyProperties")
+    return any(_at(old, path) != _at(new, path) for path in paths)
 
 
-def _create_only(resource_type: str) -> list[list[str]]:
+def _create_only(resource_type: str, kind: str = "createOnlyProperties") -> list[list[str]]:
     """Return the paths of the properties that can only be given at creation."""
     # Takes half a second to import, and only updates need it.
     from cfnlint.schema import PROVIDER_SCHEMA_MANAGER, ResourceNotFoundError
@@ -42,7 +57,7 @@ def _create_only(resource_type: str) -> list[list[str]]:
         schema = PROVIDER_SCHEMA_MANAGER.get_resource_schema("us-east-1", resource_type).schema
     except ResourceNotFoundError:
         return []
-    pointers = [pointer.split("/")[2:] for pointer in schema.get("createOnlyProperties", [])]
+    pointers = [pointer.split("/")[2:] for pointer in schema.get(kind, [])]
     return pointers + [path.split("/") for path in _MISSING.get(resource_type, [])]
 
 

@@ -13,7 +13,7 @@ from moto.cloudformation.models import Event, Stack, cloudformation_backends
 from moto.cloudformation.parsing import Export, ResourceMap
 from moto.core.utils import utcnow
 
-from localaws.cloudformation import stack_outputs
+from localaws.cloudformation import secret_references, stack_outputs
 from localaws.cloudformation.aws import Aws
 from localaws.cloudformation.resource import Properties
 from localaws.cloudformation.template import Template
@@ -144,7 +144,11 @@ class LocalStack(Stack):
                 "with two"
             ) from error
         _check_resolved(resolved)
-        return resolved
+        return secret_references.with_secrets(resolved, self._read_secret)
+
+    def _read_secret(self, secret: str) -> str:
+        found = self.aws.client("secretsmanager").get_secret_value(SecretId=secret)
+        return str(found["SecretString"])
 
     def _read_output(self, arguments: Mapping[str, Any]) -> str:
         """Return what `Fn::GetStackOutput` says; there is one account, so a role plays no part."""
@@ -211,7 +215,11 @@ class LocalStack(Stack):
         )
 
     def has_parameters(self, other_parameters: dict[str, Any]) -> bool:
-        return self.parameters == _with_defaults(self.template_dict, other_parameters)
+        if self.parameters != _with_defaults(self.template_dict, other_parameters):
+            return False
+        # Those of Systems Manager may lead to something else by now, such as a newer AMI.
+        now = self._create_resource_map().resolved_parameters
+        return bool(now == self.resource_map.resolved_parameters)
 
     @property
     def outputs(self) -> list[dict[str, Any]] | None:

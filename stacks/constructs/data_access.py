@@ -7,7 +7,6 @@ CDK's grants (`bucket.grant_read_write`, `key.grant_encrypt_decrypt`) end in wil
 from __future__ import annotations
 
 from aws_cdk import aws_iam as iam
-from aws_cdk import aws_kms as kms
 from aws_cdk import aws_s3 as s3
 
 
@@ -37,16 +36,17 @@ def may_read_and_write(bucket: s3.IBucket, prefix: str | None = None) -> list[ia
             resources=[bucket.arn_for_objects(f"{prefix}/*" if prefix else "*")],
         ),
     ]
-    if bucket.encryption_key:
-        statements.append(_may_use_key(bucket.encryption_key))
-    return statements
+    return [*statements, *may_use_key_of(bucket)]
 
 
-def _may_use_key(key: kms.IKey) -> iam.PolicyStatement:
-    """Return the statement for objects under a key, uploads in parts included.
+def may_use_key_of(bucket: s3.IBucket) -> list[iam.PolicyStatement]:
+    """Return the statement for objects under the bucket's key, uploads in parts included.
 
     https://docs.aws.amazon.com/AmazonS3/latest/userguide/mpuoverview.html#mpuAndPermissions
     """
-    return iam.PolicyStatement(
-        actions=["kms:Decrypt", "kms:GenerateDataKey"], resources=[key.key_arn]
-    )
+    key = bucket.encryption_key
+    if key is None:
+        return []
+    return [
+        iam.PolicyStatement(actions=["kms:Decrypt", "kms:GenerateDataKey"], resources=[key.key_arn])
+    ]

@@ -11,10 +11,9 @@ from aws_cdk import aws_s3 as s3
 from constructs import Construct
 
 from stacks.constructs.data_access import may_read_and_write
-from stacks.constructs.file_system_access import may_be_channels
-from stacks.constructs.registry_access import may_sign_in
+from stacks.constructs.file_system_access import may_be_channels, may_move_data
+from stacks.constructs.registry_access import may_pull_images_of, may_sign_in
 from stacks.constructs.sagemaker_principal import sagemaker_of_this_account
-from training.outputs import PROJECT_TAG
 
 METRICS_NAMESPACE = "/aws/sagemaker/TrainingJobs"
 """https://docs.aws.amazon.com/sagemaker/latest/dg/monitoring-cloudwatch.html"""
@@ -36,7 +35,7 @@ class TrainingRole(Construct):
         key: kms.IKey,
         vpc: ec2.IVpc,
         shared: efs.IFileSystem,
-        lustre: bool,
+        lustre_id: str | None,
         project: str,
         prefix: str | None = None,
     ) -> None:
@@ -47,7 +46,7 @@ class TrainingRole(Construct):
             key: Of the jobs' own disks, and of what they leave on S3.
             vpc: Where jobs run.
             shared: EFS, whose folders may be channels.
-            lustre: Whether folders of FSx for Lustre may be, too.
+            lustre_id: Of the FSx for Lustre whose folders may be, too; None where there is none.
             project: Whose images jobs may pull: the value of the tag on their repositories.
             prefix: What of the bucket jobs may use; None is all of it.
         """
@@ -70,7 +69,7 @@ class TrainingRole(Construct):
             "Images",
             description="Pulls the training images",
             roles=[self.role],
-            statements=_images(project),
+            statements=[may_sign_in(), may_pull_images_of(project)],
         )
         iam.ManagedPolicy(
             self,
@@ -80,7 +79,9 @@ class TrainingRole(Construct):
             statements=[
                 _logs(),
                 _metrics(),
-                *may_be_channels(shared, lustre=lustre),
+                *may_be_channels(shared, lustre=lustre_id is not None),
+                # For a job that stages data: python -m training.data stage --on sagemaker.
+                *(may_move_data(lustre_id) if lustre_id is not None else ()),
                 *_network(vpc),
             ],
         )
@@ -108,26 +109,6 @@ def _results(key: kms.IKey) -> iam.PolicyStatement:
     return iam.PolicyStatement(
         actions=["kms:Decrypt", "kms:Encrypt", "kms:GenerateDataKey"], resources=[key.key_arn]
     )
-
-
-def _images(project: str) -> list[iam.PolicyStatement]:
-    """Let jobs pull the images of this project.
-
-    Repositories are found by their tag and not by reference, so that neither stack needs the
-    other. https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-roles.html
-    """
-    return [
-        may_sign_in(),
-        iam.PolicyStatement(
-            actions=[
-                "ecr:BatchCheckLayerAvailability",
-                "ecr:BatchGetImage",
-                "ecr:GetDownloadUrlForLayer",
-            ],
-            resources=[f"arn:{Aws.PARTITION}:ecr:{Aws.REGION}:{Aws.ACCOUNT_ID}:repository/*"],
-            conditions={"StringEquals": {f"aws:ResourceTag/{PROJECT_TAG}": project}},
-        ),
-    ]
 
 
 def _logs() -> iam.PolicyStatement:

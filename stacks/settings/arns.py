@@ -15,6 +15,8 @@ KEY_ARN = re.compile(rf"arn:{PARTITION}:kms:{REGION}:{ACCOUNT_ID}:key/[A-Za-z0-9
 
 BOUNDARY_ARN = re.compile(rf"arn:{PARTITION}:iam::({ACCOUNT_ID}|aws):policy/[A-Za-z0-9_+=,.@/-]+")
 
+PRINCIPAL_ARN = re.compile(rf"arn:{PARTITION}:iam::{ACCOUNT_ID}:(role|user)/[A-Za-z0-9_+=,.@/-]+")
+
 SECRET_ARN = re.compile(
     rf"arn:{PARTITION}:secretsmanager:{REGION}:{ACCOUNT_ID}:secret:"
     r"[A-Za-z0-9_/+=.@-]+-[A-Za-z0-9]{6}"
@@ -55,6 +57,14 @@ def problems_of_key_arn(arn: str | None) -> Iterator[str]:
 def problems_of_boundary_arn(arn: str | None) -> Iterator[str]:
     """Yield why a text is not the ARN of a policy."""
     yield from _problems(arn, BOUNDARY_ARN, "it is not the ARN of a policy")
+
+
+def problems_of_principal_arn(arn: str | None) -> Iterator[str]:
+    """Yield why a text is not the ARN of a role or a user."""
+    if arn and ":assumed-role/" in arn:
+        yield "it is a session of a role: name the role itself, arn:aws:iam::…:role/…"
+        return
+    yield from _problems(arn, PRINCIPAL_ARN, "it is not the ARN of a role or a user of IAM")
 
 
 def problems_of_secret_arn(arn: str | None) -> Iterator[str]:

@@ -70,6 +70,9 @@ class BucketSettings(SettingsGroup):
     )
     """Encrypts the new bucket and the new file systems. Without it: a new key."""
 
+    datasync: bool = Field(default=False, alias="datasync", description="true or false")
+    """Whether AWS DataSync gets a role that may copy between the bucket and the file systems."""
+
     access_logs: Annotated[str, AfterValidator(checked_by(_problems_of_logs))] = Field(
         default="create",
         description="create, none, or the name of an existing bucket for logs",

@@ -212,6 +212,21 @@ class NetworkSettings(SettingsGroup):
         return len(self.zone_names or ()) or self.zone_count or ZONES
 
     @property
+    def number_of_public_subnets(self) -> int:
+        return len(self.public_subnets if self.vpc_id else self.subnet_plan.public)
+
+    def public_subnet_in(self, zone: int) -> int | None:
+        """Return the index of the public subnet of a zone, which counts from 1; None: it has none.
+
+        A new VPC has its public subnets in its first zones.
+        """
+        if not self.vpc_id:
+            return zone - 1 if zone <= self.number_of_public_subnets else None
+        names = [subnet.zone for subnet in self.public_subnets]
+        name = self.private_subnets[zone - 1].zone
+        return names.index(name) if name in names else None
+
+    @property
     def number_of_nat_gateways(self) -> int:
         """Of a new VPC."""
         if self.nat_gateways is None:

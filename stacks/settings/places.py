@@ -10,6 +10,7 @@ from stacks.settings.bucket import BucketSettings
 from stacks.settings.general import GeneralSettings
 from stacks.settings.network import NetworkSettings
 from stacks.settings.notebook import NotebookSettings
+from stacks.settings.notifications import NotificationSettings
 
 
 @dataclass(frozen=True)
@@ -26,11 +27,12 @@ def problems_of_places(
     network: NetworkSettings,
     bucket: BucketSettings,
     notebook: NotebookSettings,
+    notifications: NotificationSettings,
 ) -> Iterator[str]:
     """Yield what is elsewhere, naming the keys, the values and what to do."""
     yield from _zones_in_region(general, network)
     place = _place_of(general, network)
-    for key, arn, what, advice in _regional(bucket, notebook):
+    for key, arn, what, advice in _regional(bucket, notebook, notifications):
         if place is None:
             place = Place(f"{key} = {arn}", region_of(arn))
         elif region_of(arn) != place.region:
@@ -60,7 +62,7 @@ def _place_of(general: GeneralSettings, network: NetworkSettings) -> Place | Non
 
 
 def _regional(
-    bucket: BucketSettings, notebook: NotebookSettings
+    bucket: BucketSettings, notebook: NotebookSettings, notifications: NotificationSettings
 ) -> Iterator[tuple[str, str, str, str]]:
     """Yield key, ARN, and what to say of one that is elsewhere: what it is, and what to do."""
     of_key = (
@@ -72,6 +74,7 @@ def _regional(
         ("encryption_key_arn", bucket.storage_key_arn, of_key),
         ("bucket_encryption_key_arn", bucket.encryption_key_arn, of_key),
         ("notebook_git_secret_arn", notebook.git_secret_arn, of_secret),
+        ("notify_webhook_secret_arn", notifications.webhook_secret_arn, of_secret),
     ):
         if arn:
             yield key, arn, *advice

@@ -12,8 +12,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from stacks.settings.group import SettingsGroup
+from stacks.settings.notifications import STACK as NOTIFICATION_STACK
 from stacks.settings.settings import Settings
-from training.outputs import NetworkOutputs, NotebookOutputs, RegistryOutputs, StorageOutputs
+from training.outputs import (
+    ClusterOutputs,
+    KubernetesOutputs,
+    NetworkOutputs,
+    NotebookOutputs,
+    RegistryOutputs,
+    StorageOutputs,
+)
 
 RECORD = "TrainingSettings"
 """The key in a template's Metadata."""
@@ -23,6 +31,9 @@ GROUPS: Mapping[str, Sequence[str]] = {
     StorageOutputs.STACK: ("general", "bucket", "efs", "fsx"),
     RegistryOutputs.STACK: ("general", "registry"),
     NotebookOutputs.STACK: ("general", "notebook"),
+    ClusterOutputs.STACK: ("general", "cluster"),
+    KubernetesOutputs.STACK: ("general", "kubernetes"),
+    NOTIFICATION_STACK: ("general", "notifications"),
 }
 """Stack to the groups of `Settings` that change its resources."""
 

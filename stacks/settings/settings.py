@@ -12,15 +12,18 @@ from typing import Any, Self
 from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 
 from stacks.settings.bucket import BucketSettings
+from stacks.settings.cluster import ClusterSettings
 from stacks.settings.context import one_line, own_keys, unknown_key
 from stacks.settings.efs import EfsSettings
 from stacks.settings.fsx import FsxSettings
 from stacks.settings.general import GeneralSettings
 from stacks.settings.group import SettingsGroup, refuse
+from stacks.settings.kubernetes import KubernetesSettings
 from stacks.settings.network import NetworkSettings
 from stacks.settings.notebook import DEFAULT_WHEELS, NotebookSettings
+from stacks.settings.notifications import NotificationSettings
 from stacks.settings.registry import RegistrySettings
-from stacks.settings.together import problems
+from stacks.settings.together import problems, zone_of_cluster, zone_of_kubernetes
 from training.errors import UsageError
 
 
@@ -36,6 +39,9 @@ class Settings(BaseModel):
     fsx: FsxSettings = FsxSettings()
     notebook: NotebookSettings = NotebookSettings()
     registry: RegistrySettings = RegistrySettings()
+    cluster: ClusterSettings = ClusterSettings()
+    kubernetes: KubernetesSettings = KubernetesSettings()
+    notifications: NotificationSettings = NotificationSettings()
 
     @classmethod
     def groups(cls) -> dict[str, type[SettingsGroup]]:
@@ -87,6 +93,9 @@ class Settings(BaseModel):
                 efs=self.efs,
                 fsx=self.fsx,
                 notebook=self.notebook,
+                cluster=self.cluster,
+                kubernetes=self.kubernetes,
+                notifications=self.notifications,
             )
         )
         return self
@@ -95,6 +104,16 @@ class Settings(BaseModel):
     def notebook_zone(self) -> int:
         """The number of the notebook's private subnet: near FSx, which is in one zone."""
         return self.notebook.zone or (self.fsx.zone if self.fsx.is_wanted else 1)
+
+    @property
+    def cluster_zone(self) -> int:
+        """The number of the cluster's private subnet: near FSx, which is in one zone."""
+        return zone_of_cluster(self.cluster, self.fsx)
+
+    @property
+    def kubernetes_zone(self) -> int:
+        """The number of the private subnet of the GPU nodes of EKS: near FSx, too."""
+        return zone_of_kubernetes(self.kubernetes, self.fsx)
 
     @property
     def notebook_wheels(self) -> str | None:

@@ -6,12 +6,17 @@ from collections.abc import Iterator
 
 from stacks.settings.address_room import problems_of_room
 from stacks.settings.bucket import BucketSettings
+from stacks.settings.cluster import ClusterSettings
+from stacks.settings.cluster_rules import problems_of_cluster_place
 from stacks.settings.efs import EfsSettings
 from stacks.settings.fsx import FsxSettings
 from stacks.settings.fsx_regions import problems_of_region
 from stacks.settings.general import GeneralSettings
+from stacks.settings.kubernetes import KubernetesSettings
+from stacks.settings.kubernetes_rules import problems_of_admins, problems_of_kubernetes_place
 from stacks.settings.network import NetworkSettings
 from stacks.settings.notebook import NotebookSettings
+from stacks.settings.notifications import NotificationSettings
 from stacks.settings.places import problems_of_places
 
 
@@ -23,9 +28,12 @@ def problems(
     efs: EfsSettings,
     fsx: FsxSettings,
     notebook: NotebookSettings,
+    cluster: ClusterSettings,
+    kubernetes: KubernetesSettings,
+    notifications: NotificationSettings,
 ) -> Iterator[str]:
     """Yield each problem, naming the keys, the values and what to do."""
-    yield from problems_of_places(general, network, bucket, notebook)
+    yield from problems_of_places(general, network, bucket, notebook, notifications)
     yield from _file_systems_are_two(efs, fsx)
     yield from _fsx_zone_is_there(network, fsx)
     yield from problems_of_room(network, fsx)
@@ -33,6 +41,21 @@ def problems(
     yield from _notebook_zone_is_there(network, notebook)
     yield from _notebook_may_read_its_packages(bucket, notebook)
     yield from _notebook_reaches_git(network, notebook)
+    yield from problems_of_cluster_place(cluster, network, zone_of_cluster(cluster, fsx))
+    yield from problems_of_admins(kubernetes, general)
+    yield from problems_of_kubernetes_place(
+        kubernetes, network, zone_of_kubernetes(kubernetes, fsx)
+    )
+
+
+def zone_of_cluster(cluster: ClusterSettings, fsx: FsxSettings) -> int:
+    """Return the number of the cluster's private subnet: near FSx, which is in one zone."""
+    return cluster.zone or (fsx.zone if fsx.is_wanted else 1)
+
+
+def zone_of_kubernetes(kubernetes: KubernetesSettings, fsx: FsxSettings) -> int:
+    """Return the number of the private subnet of EKS's GPU nodes: near FSx, too."""
+    return kubernetes.zone or (fsx.zone if fsx.is_wanted else 1)
 
 
 def _file_systems_are_two(efs: EfsSettings, fsx: FsxSettings) -> Iterator[str]:

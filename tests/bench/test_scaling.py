@@ -17,7 +17,7 @@ from training.maskrcnn.schedule import make_schedule
 
 @pytest.mark.parametrize("model", list(Model))
 def test_both_sides_take_as_many_steps_of_the_same_local_batch(model: Model) -> None:
-    case = Case(model, steps=5)
+    case = Case(model, steps=5, batch=4)
     steps, batches = set(), set()
     for ranks in (1, 2):
         values = read_hyperparameters(case.hyperparameters(ranks), source="bench")

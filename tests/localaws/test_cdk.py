@@ -16,8 +16,16 @@ import pytest
 from app import build_app
 from tests.conftest import ROOT, LocalAws, running_local_aws
 from tests.localaws.cdk_cli import CLI, Cdk
-from tests.stacks.matrix import STACKS
-from training.outputs import CONTRACTS, NotebookOutputs, Outputs, StorageOutputs, read_outputs_file
+from tests.stacks.matrix import OPTIONAL_STACKS, STACKS
+from training.outputs import (
+    CONTRACTS,
+    ClusterOutputs,
+    KubernetesOutputs,
+    NotebookOutputs,
+    Outputs,
+    StorageOutputs,
+    read_outputs_file,
+)
 
 TOOLKIT = "CDKToolkit"
 
@@ -62,7 +70,7 @@ def cdk(aws: LocalAws, bootstrapped: Cdk) -> Iterator[Cdk]:
     """The CLI in a folder without a cdk.json; what a test leaves behind is deleted."""
     yield bootstrapped
     cloudformation = aws.client("cloudformation")
-    users_first = (*reversed(STACKS), "Bad")
+    users_first = (*OPTIONAL_STACKS, *reversed(STACKS), "Bad")
     for name in [name for name in users_first if name in statuses(aws)]:
         cloudformation.update_termination_protection(
             StackName=name, EnableTerminationProtection=False
@@ -116,7 +124,9 @@ def test_stacks_are_deployed_kept_and_destroyed(
     cdk("destroy", "--force", "--all", assembly=assemble())
     assert statuses(aws) == complete()
     check_data_is_kept(aws, storage)
-    assert (log_groups(aws), repository_names(aws)) == (groups, repositories)
+    # EKS's own goes with its cluster.
+    kept = {name for name in groups if "/aws/eks/" not in name}
+    assert (log_groups(aws), repository_names(aws)) == (kept, repositories)
 
 
 def check_notebook(aws: LocalAws, outputs: Outputs) -> None:
@@ -170,6 +180,175 @@ def repository_names(aws: LocalAws) -> set[str]:
     found = aws.client("ecr").describe_repositories()["repositories"]
     names = {repository["repositoryName"] for repository in found}
     return {name for name in names if name.startswith("registrystack-")}
+
+
+OF_CLUSTER = ("NetworkStack", "StorageStack", "RegistryStack", "ClusterStack")
+
+
+@pytest.mark.soak  # that nodes are rolled is shown in test_auto_scaling_group.py too
+def test_another_ami_rolls_the_nodes_and_touches_no_data(
+    aws: LocalAws, cdk: Cdk, assemble: Assemble, tmp_path: Path
+) -> None:
+    outputs_file = tmp_path / "outputs.json"
+    before = assemble(cluster_workers="2")
+    cdk("deploy", *OF_CLUSTER, "--outputs-file", str(outputs_file), assembly=before)
+    assert statuses(aws) == complete(*OF_CLUSTER)
+    outputs = read_outputs_file(outputs_file)
+    cluster, storage = outputs.read(ClusterOutputs), outputs.read(StorageOutputs)
+    names = (cluster.head_group_name, cluster.worker_group_name)
+    nodes = {name: members(aws, name) for name in names}
+    assert [len(nodes[name]) for name in names] == [1, 2]
+    data = aws.mounts / storage.efs_id / "data"
+    data.write_text("kept")
+
+    ami = aws.client("ec2").register_image(Name="of our own")["ImageId"]
+    after = assemble(
+        cluster_workers="2",
+        cluster_max_workers="8",
+        cluster_ami=ami,
+        cluster_root_device="/dev/xvda",
+    )
+    changed = cdk("deploy", *OF_CLUSTER, assembly=after)
+    assert changed.count("(no changes)") == len(OF_CLUSTER) - 1
+    assert "Rolling update initiated. Terminating 2 obsolete instance(s)" in changed
+    assert statuses(aws)["ClusterStack"] == "UPDATE_COMPLETE"
+    for name in names:
+        assert len(members(aws, name)) == len(nodes[name])
+        assert not members(aws, name) & nodes[name]
+    assert images(aws, members(aws, cluster.worker_group_name)) == {ami}
+    assert "differences: 0" in cdk("diff", "ClusterStack", assembly=after)
+    assert "resources with drift: 0" in cdk("drift", "ClusterStack", assembly=after)
+
+    cdk("destroy", "--force", "ClusterStack", assembly=after)
+    assert "ClusterStack" not in statuses(aws)
+    assert all(members(aws, name) == set() for name in names)
+    assert data.read_text() == "kept"
+
+
+def members(aws: LocalAws, group: str) -> set[str]:
+    """Return the instances of a group; none where there is no such group."""
+    found = aws.client("autoscaling").describe_auto_scaling_groups(AutoScalingGroupNames=[group])
+    return {
+        instance["InstanceId"]
+        for each in found["AutoScalingGroups"]
+        for instance in each["Instances"]
+    }
+
+
+def images(aws: LocalAws, instance_ids: set[str]) -> set[str]:
+    found = aws.client("ec2").describe_instances(InstanceIds=sorted(instance_ids))
+    return {instance["ImageId"] for each in found["Reservations"] for instance in each["Instances"]}
+
+
+OF_KUBERNETES = ("NetworkStack", "StorageStack", "KubernetesStack")
+
+
+@pytest.mark.soak
+def test_a_newer_kubernetes_raises_the_cluster_then_its_nodes(
+    aws: LocalAws, cdk: Cdk, assemble: Assemble, tmp_path: Path
+) -> None:
+    outputs_file = tmp_path / "outputs.json"
+    admin = "arn:aws:iam::123456789012:role/Admin"
+    before = assemble(eks_admin_arns=admin)
+    cdk("deploy", *OF_KUBERNETES, "--outputs-file", str(outputs_file), assembly=before)
+    assert statuses(aws) == complete(*OF_KUBERNETES)
+    told = read_outputs_file(outputs_file).read(KubernetesOutputs)
+    name, group = told.cluster_name, told.gpu_node_group
+    assert (told.kubernetes_version, told.api_access) == ("1.35", "private")
+    eks = aws.client("eks")
+    assert eks.describe_cluster(name=name)["cluster"]["version"] == "1.35"
+    assert eks.list_access_entries(clusterName=name)["accessEntries"] == [admin]
+    point = aws.client("efs").describe_access_points(AccessPointId=told.efs_access_point_id)
+    assert point["AccessPoints"][0]["PosixUser"] == {"Uid": 0, "Gid": 0}
+    again = cdk("deploy", *OF_KUBERNETES, assembly=before)
+    assert again.count("(no changes)") == len(OF_KUBERNETES)
+
+    after = assemble(
+        eks_version="1.36",
+        eks_node_release="1.36.2-20260714",
+        eks_gpu_instance_type="p5.48xlarge",
+        eks_api_cidrs="203.0.113.0/24",
+    )
+    changed = cdk("deploy", *OF_KUBERNETES, assembly=after)
+    assert changed.count("(no changes)") == len(OF_KUBERNETES) - 1
+    assert statuses(aws)["KubernetesStack"] == "UPDATE_COMPLETE"
+    cluster = eks.describe_cluster(name=name)["cluster"]
+    assert cluster["version"] == "1.36"
+    assert cluster["resourcesVpcConfig"]["publicAccessCidrs"] == ["203.0.113.0/24"]
+    nodes = eks.describe_nodegroup(clusterName=name, nodegroupName=group)["nodegroup"]
+    assert (nodes["version"], nodes["releaseVersion"]) == ("1.36", "1.36.2-20260714")
+    assert nodes["launchTemplate"]["version"] == "2"
+    assert eks.list_access_entries(clusterName=name)["accessEntries"] == []
+    assert "differences: 0" in cdk("diff", "KubernetesStack", assembly=after)
+    assert "resources with drift: 0" in cdk("drift", "KubernetesStack", assembly=after)
+
+    cdk("destroy", "--force", "KubernetesStack", assembly=after)
+    assert "KubernetesStack" not in statuses(aws)
+    assert eks.list_clusters()["clusters"] == []
+    assert not [each for each in log_groups(aws) if "/aws/eks/" in each]
+    # The next cluster of the name finds nothing in its way.
+    cdk("deploy", *OF_KUBERNETES, assembly=before)
+    assert statuses(aws)["KubernetesStack"] == "CREATE_COMPLETE"
+
+
+OF_NOTIFICATIONS = ("NetworkStack", "StorageStack", "NotificationStack")
+
+
+def test_who_is_told_is_deployed_changed_and_destroyed(
+    aws: LocalAws, cdk: Cdk, assemble: Assemble
+) -> None:
+    address = "https://hooks.example.org/T0/B0"
+    secret = aws.client("secretsmanager").create_secret(
+        Name="hook", SecretString=json.dumps({"url": address, "authorization": "Bearer abc"})
+    )["ARN"]
+    before = assemble(notify_emails="jo@example.org", notify_webhook_secret_arn=secret)
+    printed = cdk("deploy", "NotificationStack", assembly=before)
+    assert statuses(aws) == complete(*OF_NOTIFICATIONS)
+    assert address not in printed
+    assert "Bearer" not in printed
+    events = aws.client("events")
+    [endpoint] = events.list_api_destinations()["ApiDestinations"]
+    shown = events.describe_api_destination(Name=endpoint["Name"])
+    assert shown["InvocationEndpoint"] == address
+    assert {each["Protocol"] for each in subscriptions(aws)} == {"email"}
+    check_rules_are_of_training_jobs(aws)
+    assert "differences: 0" in cdk("diff", "NotificationStack", assembly=before)
+    drift = cdk("drift", "NotificationStack", assembly=before)
+    assert "resources with drift: 0" in drift
+    assert address not in drift
+
+    after = assemble(notify_emails="jo@example.org,vision@example.org", notify_states="failed")
+    cdk("deploy", "NotificationStack", assembly=after)
+    assert statuses(aws)["NotificationStack"] == "UPDATE_COMPLETE"
+    assert events.list_api_destinations()["ApiDestinations"] == []
+    assert len(subscriptions(aws)) == 2
+
+    cdk("destroy", "--force", "NotificationStack", assembly=after)
+    assert statuses(aws) == complete("NetworkStack", "StorageStack")
+    assert events.list_rules()["Rules"] == []
+    assert aws.client("sns").list_topics()["Topics"] == []
+
+
+def subscriptions(aws: LocalAws) -> list[dict[str, str]]:
+    found: list[dict[str, str]] = aws.client("sns").list_subscriptions()["Subscriptions"]
+    return found
+
+
+def check_rules_are_of_training_jobs(aws: LocalAws) -> None:
+    """Check that the rules name the role that StorageStack tells, and their own dead letters."""
+    told = aws.client("cloudformation").describe_stacks(StackName="StorageStack")["Stacks"][0]
+    outputs = {each["OutputKey"]: each["OutputValue"] for each in told["Outputs"]}
+    events = aws.client("events")
+    rules = events.list_rules()["Rules"]
+    assert len(rules) == 2
+    for rule in rules:
+        # What lets EventBridge take the targets' roles names rules so.
+        assert rule["Name"].startswith("NotificationStack-")
+        detail = json.loads(rule["EventPattern"])["detail"]
+        assert detail["RoleArn"] == [outputs["TrainingRoleArn"]]
+        targets = events.list_targets_by_rule(Rule=rule["Name"])["Targets"]
+        assert [each["Id"] for each in targets] == ["Topic", "Webhook"]
+        assert {":sqs:" in each["DeadLetterConfig"]["Arn"] for each in targets} == {True}
 
 
 def test_protected_stack_is_destroyed_only_once_it_is_no_longer(

@@ -16,6 +16,7 @@ from moto import backends
 from moto.core import DEFAULT_ACCOUNT_ID
 
 from localaws import state
+from localaws.machine_images import IMAGES
 from tests.conftest import LocalAws, running_local_aws
 
 TRUST = {
@@ -121,11 +122,47 @@ TEMPLATE = {
                 "S3": {"AutoImportPolicy": {"Events": ["NEW", "CHANGED"]}},
             },
         },
+        "Close": {"Type": "AWS::EC2::PlacementGroup", "Properties": {"Strategy": "cluster"}},
+        "Template": {
+            "Type": "AWS::EC2::LaunchTemplate",
+            "Properties": {
+                "LaunchTemplateData": {
+                    "ImageId": IMAGES[0].id_in("us-east-1"),
+                    "InstanceType": "g5.xlarge",
+                    "Placement": {"GroupName": {"Ref": "Close"}},
+                    "UserData": "ZWNobwo=",
+                }
+            },
+        },
+        "Workers": {
+            "Type": "AWS::AutoScaling::AutoScalingGroup",
+            "Properties": {
+                "MinSize": "1",
+                "MaxSize": "2",
+                "VPCZoneIdentifier": [{"Ref": "Subnet"}],
+                "LaunchTemplate": {
+                    "LaunchTemplateId": {"Ref": "Template"},
+                    "Version": {"Fn::GetAtt": ["Template", "LatestVersionNumber"]},
+                },
+            },
+        },
     },
     "Outputs": {
-        name: {"Value": {"Ref": name}} for name in ("Key", "Bucket", "Shared", "Fast", "Link")
+        name: {"Value": {"Ref": name}}
+        for name in ("Key", "Bucket", "Shared", "Fast", "Link", "Workers")
     },
 }
+
+
+def check_group_keeps_its_size(aws: LocalAws, name: str) -> None:
+    def ids() -> list[str]:
+        found = aws.client("autoscaling").describe_auto_scaling_groups(AutoScalingGroupNames=[name])
+        return [each["InstanceId"] for each in found["AutoScalingGroups"][0]["Instances"]]
+
+    (old,) = ids()
+    aws.client("ec2").terminate_instances(InstanceIds=[old])
+    (new,) = ids()
+    assert new != old
 
 
 def test_stacks_objects_and_file_systems_come_back_and_still_work(tmp_path: Path) -> None:
@@ -148,6 +185,7 @@ def test_stacks_objects_and_file_systems_come_back_and_still_work(tmp_path: Path
         assert after == before
         s3 = second.client("s3")
         assert s3.get_object(Bucket=ids["Bucket"], Key="in/a")["Body"].read() == b"new"
+        check_group_keeps_its_size(second, ids["Workers"])
         versioned = s3.get_object(Bucket=ids["Bucket"], Key="in/a", VersionId=old["VersionId"])
         assert versioned["Body"].read() == b"old"
         opened = second.client("kms").decrypt(CiphertextBlob=secret["CiphertextBlob"])

@@ -30,14 +30,6 @@ CHOICES: tuple[tuple[str, Mapping[str, str]], ...] = (
 )
 """Every notebook with everything that its text says may be chosen."""
 
-IMAGE = "123456789012.dkr.ecr.us-east-1.amazonaws.com/mine/smddp:1"
-
-
-def typed(name: str, choice: Mapping[str, str]) -> Mapping[str, str]:
-    """Return what a user has to type for a choice: an image, where this project builds none."""
-    wants_image = name == DATA_PARALLEL and choice.get("FRAMEWORK") != "tensorflow"
-    return {"IMAGE": IMAGE} if wants_image else {}
-
 
 def choice_id(value: Any) -> str:
     """Return how a choice is called in the name of a test."""

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import training.notebook
-from tests.notebooks.reading import choose, code_of, read, typed
+from tests.notebooks.reading import choose, code_of, read
 
 
 class Recorder:
@@ -46,14 +46,14 @@ def commands_of(
 
     Args:
         name: Of the notebook.
-        choice: The constants that a user sets otherwise, besides what has to be typed.
+        choice: The constants that a user sets otherwise.
         folder: The notebook's folder, with `home` in it, and the log channel of its job, `log`.
         has_data: Whether data was staged before.
         stop: Whether the job is to be stopped.
         ran: Gets the commands too, for a notebook that does not come to its end.
     """
     notebook = read(name)
-    choose(notebook, {**typed(name, choice), **choice})
+    choose(notebook, choice)
     (folder / "log").mkdir()
     (folder / "log" / "report.html").touch()
     recorder = Recorder(folder / "log", [] if ran is None else ran, has_data=has_data)

@@ -12,11 +12,12 @@ import pytest
 from typer.testing import CliRunner
 
 from tests.command_lines import parse
-from tests.notebooks.reading import CHOICES, DATA_PARALLEL, FSX, IMAGE, S3_OR_EFS, choice_id
+from tests.notebooks.reading import CHOICES, DATA_PARALLEL, FSX, S3_OR_EFS, choice_id
 from tests.notebooks.recorded import commands_of
 from tests.training.platforms.sagemaker.planning import STACKS
 from training import launch
-from training.notebook import Told
+
+IMAGE = "123456789012.dkr.ecr.us-east-1.amazonaws.com/mine/smddp:1"
 
 Command = tuple[str, ...]
 
@@ -139,22 +140,10 @@ def test_the_job_is_set_to_what_its_data_and_library_need(
     assert launched[launched.index(expected) - 1] == "--set"
 
 
-def test_pytorch_trains_on_the_image_of_the_user_and_tensorflow_on_this_projects(
-    tmp_path: Path,
+@pytest.mark.parametrize(("image", "told"), [("", []), (IMAGE, [f"image={IMAGE}"])])
+def test_the_image_is_this_projects_unless_another_is_named(
+    image: str, told: list[str], tmp_path: Path
 ) -> None:
-    told = {}
-    for framework in ("pytorch", "tensorflow"):
-        (tmp_path / framework).mkdir()
-        commands = commands_of(DATA_PARALLEL, {"FRAMEWORK": framework}, tmp_path / framework)
-        [plan] = [words for words in commands if "--dry-run" in words]
-        told[framework] = [word for word in plan if word.startswith("image=")]
-    assert told == {"pytorch": [f"image={IMAGE}"], "tensorflow": []}
-
-
-def test_without_an_image_for_pytorch_nothing_is_downloaded_or_planned(tmp_path: Path) -> None:
-    commands: list[Command] = []
-    with pytest.raises(Told) as stopped:
-        commands_of(DATA_PARALLEL, {"IMAGE": ""}, tmp_path, ran=commands)
-    assert commands == []
-    for part in ("IMAGE is empty", "torch 2.4.1 or older", "smdistributed-dataparallel"):
-        assert part in str(stopped.value)
+    commands = commands_of(DATA_PARALLEL, {"IMAGE": image}, tmp_path)
+    [plan] = [words for words in commands if "--dry-run" in words]
+    assert [word for word in plan if word.startswith("image=")] == told

@@ -111,28 +111,34 @@ def write_log(place: Place, run: Run) -> None:
 
 
 @pytest.mark.slow
-def test_each_notebook_goes_from_data_to_report_with_only_an_image_typed(
+def test_a_notebook_goes_from_data_on_s3_to_report_with_nothing_typed(
+    place: Place, jupyter: Path, tmp_path: Path
+) -> None:
+    run = prepare(S3_OR_EFS, tmp_path, "s3", SOURCE="s3")
+    launch_twice(run)
+    asyncio.run(run_all([run], place))
+    check_what_it_shows(run, place)
+    check_job_on_s3(place.describe(run.job_name), place)
+    assert f"{run.job_name} is there already" in run.printed("launch-again")
+    assert place.job_names() == {run.job_name}
+
+
+@pytest.mark.soak
+def test_the_others_go_from_data_to_report_with_only_an_image_typed(
     place: Place, jupyter: Path, tmp_path: Path
 ) -> None:
     # The image only has to be there: nobody runs it.
     image = place.image("horovod")
     # Local AWS's EC2 knows no P3, the default of tensorpack.
     machines = ["--instance-type", "ml.g4dn.12xlarge", "--instance-count", "2"]
-    runs = (
-        prepare(S3_OR_EFS, tmp_path, "s3", SOURCE="s3"),
-        prepare(FSX, tmp_path, "fsx", ALGORITHM="tensorpack", MACHINES=machines),
-        prepare(DATA_PARALLEL, tmp_path, "fsx", IMAGE=image),
-    )
-    on_s3, on_fsx, data_parallel = runs
-    launch_twice(on_fsx)
-    asyncio.run(run_all(runs, place))
-    for run in runs:
+    on_fsx = prepare(FSX, tmp_path, "fsx", ALGORITHM="tensorpack", MACHINES=machines)
+    data_parallel = prepare(DATA_PARALLEL, tmp_path, "fsx", IMAGE=image)
+    asyncio.run(run_all((on_fsx, data_parallel), place))
+    for run in (on_fsx, data_parallel):
         check_what_it_shows(run, place)
-    check_job_on_s3(place.describe(on_s3.job_name), place)
     check_job_on_fsx(place.describe(on_fsx.job_name), place)
     check_data_parallel_job(place.describe(data_parallel.job_name), image)
-    assert f"{on_fsx.job_name} is there already" in on_fsx.printed("launch-again")
-    assert place.job_names() == {run.job_name for run in runs}
+    assert place.job_names() == {on_fsx.job_name, data_parallel.job_name}
 
 
 def check_what_it_shows(run: Run, place: Place) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from app import build_app
 from stacks.nag import read_violations
-from tests.stacks.matrix import CHECKED_BY_CDK, MATRIX, STACKS, Synth, Synthesize, read_template
+from tests.stacks.matrix import CHECKED_BY_CDK, MATRIX, Synth, Synthesize, read_templates
 
 # isort: split
 
@@ -27,7 +27,7 @@ def synth(tmp_path_factory: pytest.TempPathFactory) -> Synthesize:
             Validations.of(app).add_plugins(CloudFormationValidatePlugin())
         app.synth()
         return Synth(
-            templates={stack: read_template(assembly, stack) for stack in STACKS},
+            templates=read_templates(assembly),
             violations=tuple(read_violations(assembly)),
             assembly=assembly,
         )

@@ -10,9 +10,13 @@ from pathlib import Path
 from typing import Any
 
 from stacks.nag import Violation
+from stacks.settings.notifications import STACK as NOTIFICATION_STACK
 from training.outputs import CONTRACTS
 
 STACKS = tuple(contract.STACK for contract in CONTRACTS)
+"""Those that are always there."""
+
+OPTIONAL_STACKS = (NOTIFICATION_STACK,)
 
 ACCOUNT = "123456789012"
 KEY = f"arn:aws:kms:us-west-2:{ACCOUNT}:key/12345678-1234-1234-1234-123456789012"
@@ -50,6 +54,9 @@ MATRIX: Mapping[str, Mapping[str, Any]] = {
         "aws_region": "cn-north-1",
         "fsx_deployment": "PERSISTENT_1",
         "fsx_lustre_version": "2.12",
+        # It has no P4d.
+        "cluster_worker_instance_type": "p3.16xlarge",
+        "eks_gpu_instance_type": "p3.16xlarge",
     },
     "govcloud": {"aws_region": "us-gov-west-1", "fsx_deployment": "SCRATCH_2"},
     # A new VPC.
@@ -86,6 +93,7 @@ MATRIX: Mapping[str, Mapping[str, Any]] = {
         "efs_infrequent_access_days": "none",
         "efs_backups": "false",
         "efs_root_access": "iam",
+        "datasync": "true",
     },
     "bursting-efs": {"efs_throughput_mode": "bursting", "efs_infrequent_access_days": "7"},
     # FSx for Lustre.
@@ -107,6 +115,7 @@ MATRIX: Mapping[str, Mapping[str, Any]] = {
         "encryption_key_arn": KEY,
         "bucket_access_logs": "none",
         "bucket_prefix": "mask-rcnn/sagemaker",
+        "datasync": "true",
     },
     "logs-elsewhere": {"bucket_access_logs": "logs-of-others"},
     # The notebook.
@@ -126,6 +135,77 @@ MATRIX: Mapping[str, Mapping[str, Any]] = {
     # The registry.
     "no-builder": {"registry_builder": "none"},
     "pulled-by-others": {"registry_pull_accounts": f"210987654321,{ACCOUNT}"},
+    # The cluster.
+    "cluster-with-ssh": {
+        "cluster_ssh_location": "203.0.113.0/24,2001:db8::/32",
+        "cluster_key_name": "mine",
+        "cluster_runs_in": "environment",
+        "cluster_environment": "/opt/trainer",
+        "efs_root_access": "iam",
+    },
+    "cluster-of-spot": {
+        "cluster_worker_instance_type": "p3.16xlarge",
+        "cluster_spot": "true",
+        "cluster_workers": "2",
+        "cluster_ssh_location": "0.0.0.0/0",
+        "cluster_allow_open_ssh": "true",
+        "fsx": "none",
+    },
+    "cluster-in-a-block": {
+        "cluster_worker_instance_type": "p6-b300.48xlarge",
+        "cluster_capacity_reservation_id": "cr-0123456789abcdef0",
+        "cluster_capacity_block": "true",
+        "cluster_max_workers": "64",
+        "cluster_efa": "require",
+    },
+    "cluster-whose-head-trains": {
+        "cluster_name": "vision",
+        "cluster_head_instance_type": "p5.48xlarge",
+        "cluster_worker_instance_type": "p5.48xlarge",
+        "cluster_ami": "ami-0123456789abcdef0",
+        "cluster_root_device": "/dev/xvda",
+        "cluster_zone": "2",
+        "cluster_volume_gib": "500",
+        "cluster_setup_minutes": "57",
+        "cluster_log_retention_days": "30",
+    },
+    "cluster-without-efa": {"cluster_efa": "none", "cluster_placement_group": "none"},
+    # The Kubernetes cluster.
+    "kubernetes-of-an-office": {
+        "eks_api_cidrs": "203.0.113.0/24,198.51.100.7/32",
+        "eks_admin_arns": f"arn:aws:iam::{ACCOUNT}:role/Admin,arn:aws:iam::{ACCOUNT}:user/jo",
+        "eks_version": "1.36",
+        "eks_system_instance_type": "m5.large",
+        "eks_system_nodes": "3",
+        "efs_root_access": "iam",
+    },
+    "kubernetes-of-spot": {
+        "eks_gpu_instance_type": "p3.16xlarge",
+        "eks_spot": "true",
+        "eks_api_cidrs": "0.0.0.0/0",
+        "eks_allow_open_api": "true",
+        "fsx": "none",
+    },
+    "kubernetes-in-a-block": {
+        "eks_name": "vision",
+        "eks_gpu_instance_type": "p6-b300.48xlarge",
+        "eks_capacity_reservation_id": "cr-0123456789abcdef0",
+        "eks_capacity_block": "true",
+        "eks_max_nodes": "64",
+        "eks_zone": "2",
+        "eks_node_release": "1.35.6-20260714",
+        "eks_addon_versions": "vpc-cni=v1.20.4-eksbuild.1",
+        "eks_volume_gib": "500",
+        "eks_log_retention_days": "30",
+    },
+    "kubernetes-without-efa": {"eks_efa": "none", "eks_placement_group": "none"},
+    # Whom jobs are told to.
+    "notified": {
+        "notify_emails": "jo@example.org,vision@example.org",
+        "notify_webhook_secret_arn": "arn:aws:secretsmanager:us-west-2:"
+        f"{ACCOUNT}:secret:hook-AbCdEf",
+        "notify_states": "started,completed,failed,stopped",
+    },
     # Every stack.
     "governed": {
         "aws_account": ACCOUNT,
@@ -161,6 +241,31 @@ MATRIX: Mapping[str, Mapping[str, Any]] = {
     },
 }
 
+EVERY_RESOURCE = (
+    "default",
+    "beijing",
+    "six-zones",
+    "no-internet",
+    "existing-vpc",
+    "mounted-efs",
+    "provisioned-efs",
+    "efa",
+    "import-path",
+    "own-key",
+    "notebook-with-git",
+    "rooted-notebook",
+    "pulled-by-others",
+    "cluster-with-ssh",
+    "cluster-of-spot",
+    "cluster-in-a-block",
+    "kubernetes-of-an-office",
+    "kubernetes-of-spot",
+    "kubernetes-in-a-block",
+    "notified",
+    "nothing-new",
+)
+"""Rows that together have every kind of resource: linters take a second for each template."""
+
 CHECKED_BY_CDK = "default"
 """The row that goes through CDK's own template checks too, off in app.py: they take seconds."""
 
@@ -187,6 +292,15 @@ Synthesize = Callable[[str], Synth]
 def region(row: str) -> str:
     """Return where a row's templates are deployed."""
     return str(MATRIX[row].get("aws_region", USUAL_REGION))
+
+
+def read_templates(assembly: Path) -> dict[str, Template]:
+    """Return stack name to template, of all that are there."""
+    return {
+        stack: read_template(assembly, stack)
+        for stack in (*STACKS, *OPTIONAL_STACKS)
+        if stack in STACKS or (assembly / f"{stack}.template.json").exists()
+    }
 
 
 def read_template(assembly: Path, stack: str) -> Template:

@@ -20,6 +20,7 @@ from tests.stacks.matrix import (
     MATRIX,
     MOUNTED_EFS,
 )
+from training.instances import INSTANCES
 
 Context = dict[str, Any]
 
@@ -165,13 +166,64 @@ notebook = merged(
     fixed({}, {"notebook_git_repository": "https://git.example.org/a/b.git"}),
 )
 
+notifications = merged(
+    fixed({"notify_emails": "jo@example.org"}),
+    some(notify_states=st.sampled_from(["", "failed", "started,completed"])),
+)
+
 registry = some(
     registry_pull_accounts=st.sampled_from(["", ACCOUNT, f"{ACCOUNT},210987654321"]),
     registry_kept_images=st.integers(1, 1000),
     registry_untagged_days=st.integers(1, 365),
 )
 
+cluster = st.one_of(
+    merged(
+        some(
+            cluster_name=st.from_regex(r"[A-Za-z][A-Za-z0-9-]{0,62}", fullmatch=True),
+            cluster_head_instance_type=st.sampled_from(["m6i.xlarge", "g5.12xlarge", "p3.2xlarge"]),
+            cluster_workers=st.integers(0, 4),
+            cluster_max_workers=st.integers(1, 20),
+            cluster_zone=st.integers(1, 2),
+            cluster_efa=st.sampled_from(["auto", "none"]),
+            cluster_spot=st.booleans(),
+            cluster_key_name=st.sampled_from(["", "a key of mine"]),
+            cluster_ami=st.sampled_from(["", "ami-0123456789abcdef0"]),
+            cluster_runs_in=st.sampled_from(["image", "environment"]),
+            cluster_volume_gib=st.integers(100, 2000),
+            cluster_setup_minutes=st.integers(5, 57),
+        ),
+        some(
+            cluster_worker_instance_type=st.sampled_from(
+                [instance.name for instance in INSTANCES if instance.architecture == "x86_64"]
+            )
+            | st.sampled_from(["c7i.large", "t3.large", "m7i-flex.xlarge"]),
+        ),
+    ),
+    some(
+        cluster_ssh_location=st.lists(
+            st.integers(8, 32).map(lambda prefix: f"203.0.0.0/{max(prefix, 8)}"), max_size=3
+        ).map(",".join),
+        cluster_worker_instance_type=st.sampled_from(["p4d.24xlarge", "g5.xlarge"]),
+    ),
+    merged(
+        fixed({"cluster_capacity_reservation_id": "cr-0123456789abcdef0"}),
+        some(
+            cluster_capacity_block=st.booleans(),
+            cluster_worker_instance_type=st.sampled_from(["p5.48xlarge", "p6-b200.48xlarge"]),
+        ),
+    ),
+)
+
 matching = merged(
-    general, registry, bucket, efs, fsx, notebook, st.one_of(new_vpc, closed_vpc, existing_vpc)
+    general,
+    registry,
+    bucket,
+    efs,
+    fsx,
+    notebook,
+    cluster,
+    st.one_of(fixed({}), notifications),
+    st.one_of(new_vpc, closed_vpc, existing_vpc),
 )
 """Settings that go together, but for a few that contradict each other across the parts."""

@@ -64,9 +64,14 @@ def test_each_policy_has_the_path(assembly: Path) -> None:
             assert properties["Path"] == "/training/"
 
 
+def tags_of(found: Any) -> dict[str, str]:
+    """Return tags by key; most resources have a list of them, a node group a map."""
+    return found if isinstance(found, dict) else {tag["Key"]: tag["Value"] for tag in found}
+
+
 def test_what_takes_tags_has_them(assembly: Path) -> None:
     tagged = {
-        kind: {tag["Key"]: tag["Value"] for tag in properties["Tags"]}
+        kind: tags_of(properties["Tags"])
         for kind, properties in resources(assembly)
         if "Tags" in properties
     }

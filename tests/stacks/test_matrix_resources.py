@@ -27,6 +27,13 @@ KEPT_TYPES = {
 }
 """What holds data, opens or guards it; FSx for Lustre caches the bucket and has a setting."""
 
+GOES_WITH_ITS_CLUSTER = "/aws/eks/"
+"""How the names of EKS's log groups begin. It names them after the cluster, so that one that stayed
+would be in the way of the next cluster of the name."""
+
+OPENS_NOTHING_THAT_STAYS = "NotificationStack/PeopleKey"
+"""How the key of the topic is called: it encrypts messages on their way."""
+
 # https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/cloudformation-limits.html
 MOST_RESOURCES, MOST_OUTPUTS, LARGEST_TEMPLATE_BYTES = 500, 200, 1_000_000
 
@@ -35,13 +42,15 @@ SECRET_TEXT = re.compile(
 )
 """Keys and tokens as AWS, OpenSSL, GitHub and GitLab spell them."""
 
-NO_SECRETS = {("ImagePullCredentialsType", "CODEBUILD")}
-"""Whose credentials pull a build's image."""
+NO_SECRETS = {("ImagePullCredentialsType", "CODEBUILD"), ("HttpTokens", "required")}
+"""Whose credentials pull a build's image; that an instance's metadata ask for a token."""
 SECRET_NAME = re.compile(r"password|passwd|secret|token|credential", re.I)
 
 FROM_ELSEWHERE = re.compile(r"arn:|\{\{resolve:")
 """A secret is named by its ARN, or read by CloudFormation at deploy time."""
 
+
+LOOKED_UP = r"AWS::SSM::Parameter::Value<(String|AWS::EC2::Image::Id)>"
 
 ARN_PARTITION = re.compile(r"arn:(aws[a-z-]*):")
 
@@ -49,7 +58,10 @@ ARN_PARTITION = re.compile(r"arn:(aws[a-z-]*):")
 @every_row
 def test_data_and_keys_outlive_the_stacks(row: str, synth: Synthesize) -> None:
     for where, resource in all_resources(synth(row)):
-        if resource["Type"] in KEPT_TYPES:
+        name = str(resource.get("Properties", {}).get("LogGroupName", ""))
+        if name.startswith(GOES_WITH_ITS_CLUSTER) or where.startswith(OPENS_NOTHING_THAT_STAYS):
+            assert resource["DeletionPolicy"] == "Delete", where
+        elif resource["Type"] in KEPT_TYPES:
             assert resource["DeletionPolicy"] in ("Retain", "RetainExceptOnCreate"), where
             assert resource.get("UpdateReplacePolicy") == "Retain", where
 
@@ -108,7 +120,10 @@ def test_templates_keep_to_the_limits_of_cloudformation(row: str, synth: Synthes
 @every_row
 def test_templates_hold_no_secret_and_ask_for_none(row: str, synth: Synthesize) -> None:
     for stack, template in synth(row).templates.items():
-        assert set(template.get("Parameters", {})) <= {"BootstrapVersion"}, stack
+        for name, parameter in template.get("Parameters", {}).items():
+            # What CloudFormation itself looks up, and nobody gives.
+            assert re.fullmatch(LOOKED_UP, parameter["Type"]), f"{stack}: {name}"
+            assert parameter["Default"].startswith(("/cdk-bootstrap/", "/aws/service/")), stack
         assert not SECRET_TEXT.search(json.dumps(template)), stack
     for where, resource in all_resources(synth(row)):
         for name, value in texts(resource.get("Properties", {})):
@@ -159,7 +174,9 @@ def pairs(tags: Any) -> set[tuple[str, str]]:
     """Read tags written as a list of Key and Value, or as a mapping."""
     if isinstance(tags, dict):
         return set(tags.items())
-    return {(tag["Key"], json.dumps(tag["Value"]).strip('"')) for tag in tags}
+    # A launch template's are a list for each kind of resource.
+    single = [tag for each in tags for tag in each.get("Tags", [each])]
+    return {(tag["Key"], json.dumps(tag["Value"]).strip('"')) for tag in single}
 
 
 def texts(node: Any, name: str = "") -> Iterator[tuple[str, str]]:

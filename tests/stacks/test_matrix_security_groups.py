@@ -22,10 +22,17 @@ WITHOUT_A_REASON = re.compile(
 
 
 @every_row
-def test_no_group_admits_an_address(row: str, synth: Synthesize) -> None:
+def test_no_group_admits_an_address_but_ssh_from_where_the_settings_say(
+    row: str, synth: Synthesize
+) -> None:
+    chosen = set(filter(None, MATRIX[row].get("cluster_ssh_location", "").split(",")))
+    admitted = set()
     for rule in ingress(synth(row)):
-        assert "SourceSecurityGroupId" in rule
-        assert not {"CidrIp", "CidrIpv6", "SourcePrefixListId"} & set(rule)
+        assert "SourcePrefixListId" not in rule
+        if "SourceSecurityGroupId" not in rule:
+            assert (rule["IpProtocol"], rule["FromPort"], rule["ToPort"]) == ("tcp", 22, 22)
+            admitted.add(rule.get("CidrIp") or rule["CidrIpv6"])
+    assert admitted == chosen
 
 
 @every_row

@@ -57,6 +57,14 @@ def test_what_running_leaves_in_a_checkout_is_not_in_it(checkout: Path, tmp_path
     assert archive_of(checkout, tmp_path / "littered.zip") == clean
 
 
+def test_charts_have_their_library_inside(tmp_path: Path) -> None:
+    """It is a link in the checkout."""
+    write_archive(tmp_path / "source.zip", PROJECT)
+    names = set(zipfile.ZipFile(tmp_path / "source.zip").namelist())
+    for chart in ("maskrcnn", "maskrcnn-optimized", "maskrcnn-horovod"):
+        assert f"charts/{chart}/charts/library/Chart.yaml" in names
+
+
 def test_a_changed_file_changes_it(checkout: Path, tmp_path: Path) -> None:
     before = archive_of(checkout, tmp_path / "before.zip")
     (checkout / "training" / "launch.py").write_text("changed")

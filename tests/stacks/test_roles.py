@@ -9,8 +9,8 @@ from tests.stacks.matrix import MATRIX, Synthesize, Template, properties, resour
 from tests.stacks.permissions.actions import actions_of, exists, takes_a_resource
 from tests.stacks.permissions.calls import (
     Operation,
-    operations_in_python,
     operations_in_scripts,
+    operations_of_the_notebook,
 )
 from tests.stacks.permissions.expected import (
     AWAITED,
@@ -21,7 +21,6 @@ from tests.stacks.permissions.expected import (
     WITHHELD,
     WITHOUT_RESOURCE,
 )
-from tests.stacks.permissions.modules import files_of
 from tests.stacks.statements import Statement, statements
 
 every_row = pytest.mark.parametrize("row", MATRIX)
@@ -29,9 +28,9 @@ every_row = pytest.mark.parametrize("row", MATRIX)
 ROLE_POLICIES = ("StorageStack/Training", "NotebookStack/Access")
 
 
-@pytest.fixture(scope="module")
-def called() -> set[Operation]:
-    return operations_in_python(files_of())
+@pytest.fixture
+def called() -> frozenset[Operation]:
+    return operations_of_the_notebook()
 
 
 def allowed(synth: Synthesize, row: str, where: str) -> list[Statement]:
@@ -48,7 +47,7 @@ def actions(found: list[Statement]) -> set[str]:
 
 
 def test_notebook_may_do_what_launch_data_and_images_call_and_nothing_else(
-    called: set[Operation], synth: Synthesize
+    called: frozenset[Operation], synth: Synthesize
 ) -> None:
     needed = actions_of(called | operations_in_scripts(ON_START.parent))
     needed |= {*AWAITED, *DOCKER, *NOTEBOOK}
@@ -58,16 +57,16 @@ def test_notebook_may_do_what_launch_data_and_images_call_and_nothing_else(
     assert needed - has == set(), "these are called, and refused"
 
 
-def test_what_is_withheld_is_called(called: set[Operation]) -> None:
+def test_what_is_withheld_is_called(called: frozenset[Operation]) -> None:
     assert set(WITHHELD) <= actions_of(called)
 
 
-def test_what_is_called_is_awaited_no_more(called: set[Operation]) -> None:
+def test_what_is_called_is_awaited_no_more(called: frozenset[Operation]) -> None:
     assert actions_of(called) & {*AWAITED, *DOCKER, *NOTEBOOK} == set()
 
 
 def test_jobs_may_do_what_our_code_calls_in_them_and_what_sagemaker_does_for_them(
-    called: set[Operation], synth: Synthesize
+    called: frozenset[Operation], synth: Synthesize
 ) -> None:
     needed = actions_of(each for each in called if each[0] in IN_A_JOB) | set(JOB)
     needed -= set(WITHHELD)

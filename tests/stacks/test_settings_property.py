@@ -64,8 +64,19 @@ def test_what_is_allowed_is_said_for_each_key(key: str) -> None:
 
 
 @given(matching)
-@settings(max_examples=15)
+@settings(max_examples=5)
 def test_what_is_taken_synthesizes_and_breaks_no_rule(context: Context) -> None:
+    check_that_it_synthesizes(context)
+
+
+@pytest.mark.soak
+@given(matching)
+@settings(max_examples=60)
+def test_much_that_is_taken_synthesizes_and_breaks_no_rule(context: Context) -> None:
+    check_that_it_synthesizes(context)
+
+
+def check_that_it_synthesizes(context: Context) -> None:
     assume(refusal(context) is None)
     with tempfile.TemporaryDirectory() as folder:
         assembly = Path(folder)

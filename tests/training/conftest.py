@@ -114,7 +114,7 @@ class Place:
             text=True,
         )
 
-    def launch(self, *arguments: str, timeout_s: float = 120) -> subprocess.CompletedProcess[str]:
+    def launch(self, *arguments: str, timeout_s: float = 250) -> subprocess.CompletedProcess[str]:
         process = self.start(*arguments)
         stdout, stderr = process.communicate(timeout=timeout_s)
         return subprocess.CompletedProcess(arguments, process.returncode, stdout, stderr)

@@ -23,6 +23,17 @@ _MANIFEST = {
     "layers": [],
 }
 
+_TRUST = json.dumps(
+    {
+        "Version": "2012-10-17",
+        "Statement": {
+            "Effect": "Allow",
+            "Principal": {"Service": "sagemaker.amazonaws.com"},
+            "Action": "sts:AssumeRole",
+        },
+    }
+)
+
 
 @dataclass(frozen=True)
 class JobPlace:
@@ -53,7 +64,7 @@ def make_job_place(aws: LocalAws, folder: Path) -> JobPlace:
     efs_id = efs.create_file_system(CreationToken=mark, Encrypted=True)["FileSystemId"]
     for subnet_id in network["PrivateSubnetIds"].split(",")[:2]:
         efs.create_mount_target(FileSystemId=efs_id, SubnetId=subnet_id, SecurityGroups=[targets])
-    role = aws.client("iam").create_role(RoleName=f"jobs-{mark}", AssumeRolePolicyDocument="{}")
+    role = aws.client("iam").create_role(RoleName=f"jobs-{mark}", AssumeRolePolicyDocument=_TRUST)
     storage = {
         "BucketName": _make_bucket(aws, mark),
         "EncryptionKeyArn": aws.client("kms").create_key()["KeyMetadata"]["Arn"],

@@ -2,31 +2,47 @@
 
 from __future__ import annotations
 
+from itertools import product
 from pathlib import Path
 
 import pytest
 
+from tests.training.platforms.ec2.planning import outputs as with_cluster
+from tests.training.platforms.eks.planning import outputs as with_kubernetes
 from tests.training.platforms.sagemaker.planning import launch, outputs
 from tests.training.platforms.sagemaker.service_model import complaints
 from training import platforms
 from training.job import read_job
 from training.platforms.api import Plan
+from training.platforms.ec2.request import Ec2Request
+from training.platforms.eks.request import EksRequest
 
 JOBS = Path(__file__).resolve().parents[2] / "jobs"
 NAMES = sorted(path.stem for path in JOBS.glob("*.yaml"))
 ON_SAGEMAKER = [name for name in NAMES if name.startswith("sagemaker-")]
+ON_EC2 = [name for name in NAMES if name.startswith("ec2-")]
+ON_EKS = [name for name in NAMES if name.startswith("eks-")]
 
 
 def planned(name: str) -> Plan:
     job = read_job(JOBS / f"{name}.yaml", {})
-    return platforms.load(job.spec.platform).plan(job, outputs(), launch())
+    stacks = outputs()
+    if name in ON_EC2:
+        workers = job.spec.instances.type
+        stacks = with_cluster(WorkerInstanceType=workers, Spot=str(job.spec.spot.enabled).lower())
+    if name in ON_EKS:
+        stacks = with_kubernetes(
+            GpuInstanceType=job.spec.instances.type, Spot=str(job.spec.spot.enabled).lower()
+        )
+    return platforms.load(job.spec.platform).plan(job, stacks, launch())
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_an_example_says_in_its_first_lines_what_it_is(name: str) -> None:
     assert (JOBS / f"{name}.yaml").read_text(encoding="utf-8").startswith("# ")
     plan = planned(name)
-    assert plan.platform == ("sagemaker" if name in ON_SAGEMAKER else "local")
+    prefix = name.partition("-")[0]
+    assert plan.platform == (prefix if prefix in {"sagemaker", "ec2", "eks"} else "local")
 
 
 @pytest.mark.parametrize("name", [name for name in ON_SAGEMAKER if name != "sagemaker-local"])
@@ -59,6 +75,70 @@ def test_an_example_runs_where_its_comments_say(
 
 def test_every_example_for_sagemaker_is_looked_at_above() -> None:
     assert len(ON_SAGEMAKER) == 6
+
+
+@pytest.mark.parametrize(
+    ("name", "algorithm", "path", "distribution", "machines"),
+    [
+        ("ec2-tutorial", "tensorpack", "/efs/", "mpi", "2 x p3.16xlarge"),
+        ("ec2-horovod-fsx", "horovod", "/fsx/data/", "elastic", "4 x p4d.24xlarge"),
+        ("ec2-spot-s3", "horovod", "/scratch/", "elastic", "2 x g5.48xlarge"),
+    ],
+)
+def test_an_example_for_the_cluster_is_what_its_comments_say(
+    name: str, algorithm: str, path: str, distribution: str, machines: str
+) -> None:
+    job, plan = read_job(JOBS / f"{name}.yaml", {}), planned(name)
+    request = plan.request
+    assert isinstance(request, Ec2Request)
+    document = request.document
+    assert (document["algorithm"], document["distribution"]) == (algorithm, distribution)
+    assert document["data"]["path"].startswith(path)
+    assert document["log"].startswith("/efs/")
+    assert document["max_run_s"] <= 172_800
+    assert dict(request.summary())["machines"].startswith(machines)
+    # On the cluster that its comment deploys, nothing stands against it.
+    found = platforms.load("ec2").check(job, plan, offline=True)
+    assert [each.code for each in found if each.severity != "info"] == []
+
+
+def test_every_example_for_the_cluster_is_looked_at_above() -> None:
+    assert len(ON_EC2) == 3
+
+
+@pytest.mark.parametrize(
+    ("name", "chart", "data", "distribution", "machines"),
+    [
+        ("eks-tutorial", "maskrcnn", "/fsx/data/", "mpi", "2 x p3.16xlarge = 16 GPUs"),
+        ("eks-horovod-fsx", "maskrcnn-horovod", "/fsx/data/", "elastic", "4 x p4d.24xlarge = 32"),
+        ("eks-horovod-efs", "maskrcnn-horovod", "/efs/", "elastic", "1 x g5.48xlarge = 8"),
+        ("eks-aws-samples-s3", "maskrcnn-optimized", "s3://", "mpi", "2 x p3dn.24xlarge = 16"),
+    ],
+)
+def test_an_example_for_kubernetes_is_what_its_comments_say(
+    name: str, chart: str, data: str, distribution: str, machines: str
+) -> None:
+    job, plan = read_job(JOBS / f"{name}.yaml", {}), planned(name)
+    request = plan.request
+    assert isinstance(request, EksRequest)
+    assert (request.chart, request.distribution) == (chart, distribution)
+    assert request.places.data.startswith(data)
+    assert request.places.log.startswith("/efs/")
+    assert request.values["job"]["max_run_s"] == 172_800
+    assert dict(request.summary())["machines"].startswith(machines)
+    # On the cluster that its comment deploys, nothing stands against it.
+    found = platforms.load("eks").check(job, plan, offline=True)
+    assert [each.code for each in found if each.severity != "info"] == []
+
+
+def test_every_example_for_kubernetes_is_looked_at_above() -> None:
+    assert len(ON_EKS) == 4
+
+
+def test_each_platform_has_an_example_of_each_data_source() -> None:
+    specs = [read_job(JOBS / f"{name}.yaml", {}).spec for name in NAMES]
+    cloud = {(spec.platform, spec.data_source) for spec in specs if spec.platform != "local"}
+    assert cloud == set(product(["sagemaker", "ec2", "eks"], ["s3", "efs", "fsx"]))
 
 
 @pytest.mark.parametrize("name", [name for name in ON_SAGEMAKER if name != "sagemaker-tutorial"])

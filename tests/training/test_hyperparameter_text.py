@@ -111,6 +111,7 @@ def test_any_number_is_read_back_as_the_same_type(value: Any) -> None:
                 st.from_regex(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,9}", fullmatch=True),
                 min_size=1,
                 max_size=3,
+                unique=True,
             ),
             "image_short_sides": st.lists(st.integers(1, 1333), min_size=1, max_size=4),
             "base_learning_rate": st.floats(1e-9, 10),

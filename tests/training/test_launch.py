@@ -52,7 +52,7 @@ def trainers(log: LogChannel) -> list[psutil.Process]:
     return found
 
 
-def wait_until(condition: Callable[[], Any], timeout_s: float = 60) -> None:
+def wait_until(condition: Callable[[], Any], timeout_s: float = 200) -> None:
     deadline = time.monotonic() + timeout_s
     while not condition():
         assert time.monotonic() < deadline, "it never happened"
@@ -68,28 +68,41 @@ def steps(log: LogChannel) -> list[int]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("controller", ["gloo", "mpi"])
-def test_two_processes_train_and_leave_everything_in_the_log_channel(
-    cloud: Place, controller: str
-) -> None:
-    job = cloud.write_job()
-    done = cloud.launch(
-        str(job), "--name", "job", "--yes", "--set", f"local.controller={controller}"
-    )
+def test_two_processes_train_as_shown_and_leave_everything_in_the_log_channel(cloud: Place) -> None:
+    words = (str(cloud.write_job()), "--name", "job")
+    shown = json.loads(cloud.launch(*words, "--dry-run", "--format", "json").stdout)
+    done = cloud.launch(*words, "--yes")
     assert done.returncode == 0, done.stderr
     log = cloud.log("job")
+    assert json.loads(log.job.read_text())["request"] == shown["request"]
+    assert "[rank 0] " in done.stderr
+    assert not (cloud.root / "hacked").exists()
+    assert not (PROJECT / "hacked").exists()
+    check_that_all_is_there(cloud, log)
+
+
+@pytest.mark.slow
+def test_two_processes_of_mpi_go_on_when_nobody_reads_their_output_any_more(cloud: Place) -> None:
+    job = str(cloud.write_job())
+    process = cloud.start(job, "--name", "job", "--yes", "--set", "local.controller=mpi")
+    assert process.stderr is not None
+    process.stderr.readline()
+    process.stderr.close()
+    assert process.wait(timeout=250) == 0
+    check_that_all_is_there(cloud, cloud.log("job"))
+
+
+def check_that_all_is_there(cloud: Place, log: LogChannel) -> None:
+    """Check what a job of two processes and eight steps leaves."""
     assert steps(log) == list(range(1, 9))
     assert json.loads(log.outcome.read_text())["status"] == "completed"
     assert json.loads(log.job.read_text())["world_size"] == 2
     for rank in (0, 1):
         assert log.rank(rank).stat().st_size > 0
     assert "mAP(segm)/IoU=0.5:0.95: " in log.rank(0).read_text()
-    assert "[rank 0] " in done.stderr
     assert list(log.events.glob("events.out.tfevents.*"))
     assert list(log.checkpoints.iterdir())
     assert "<html" in log.report.read_text()
-    assert not (cloud.root / "hacked").exists()
-    assert not (PROJECT / "hacked").exists()
     uploaded = boto3.client(
         "s3",
         endpoint_url=cloud.environ["AWS_ENDPOINT_URL"],
@@ -101,7 +114,11 @@ def test_two_processes_train_and_leave_everything_in_the_log_channel(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("controller", ["gloo", "mpi"])
+@pytest.mark.parametrize(
+    "controller",
+    # Open MPI that ends its ranks is shown on hosts in tests/docker/entrypoint.
+    ["gloo", pytest.param("mpi", marks=pytest.mark.soak)],
+)
 def test_a_killed_rank_fails_the_job_within_half_a_minute(place: Place, controller: str) -> None:
     job = place.write_job(lr_epoch_schedule=[[500, None]])
     process = place.start(
@@ -125,7 +142,7 @@ def test_a_killed_rank_fails_the_job_within_half_a_minute(place: Place, controll
     assert log.report.exists()
 
 
-@pytest.mark.slow
+@pytest.mark.soak  # that ranks leave by themselves, and where they go on, tests of the trainer show
 def test_a_job_that_was_killed_whole_goes_on_from_its_last_checkpoint(cloud: Place) -> None:
     job = cloud.write_job(lr_epoch_schedule=[[4, None]])
     process = cloud.start(str(job), "--name", "job", "--yes")
@@ -146,23 +163,37 @@ def test_a_job_that_was_killed_whole_goes_on_from_its_last_checkpoint(cloud: Pla
 
 
 @pytest.mark.slow
-def test_sigterm_saves_a_checkpoint_and_a_time_limit_does_too(cloud: Place) -> None:
-    job = cloud.write_job(lr_epoch_schedule=[[6, None]], checkpoint_period=1000)
-    process = cloud.start(str(job), "--name", "job", "--yes")
-    log = cloud.log("job")
+def test_sigterm_saves_a_checkpoint_to_go_on_from_and_without_s3_the_model_stays_where_it_is(
+    place: Place,
+) -> None:
+    nowhere = {
+        "AWS_ENDPOINT_URL": "http://127.0.0.1:9",
+        "AWS_ACCESS_KEY_ID": "x",
+        "AWS_SECRET_ACCESS_KEY": "x",
+        "AWS_REGION": "us-east-1",
+    }
+    alone = Place(place.root, {**place.environ, **nowhere})
+    job = str(alone.write_job(lr_epoch_schedule=[[6, None]], checkpoint_period=1000))
+    process = alone.start(job, "--name", "job", "--yes")
+    log = alone.log("job")
     wait_until(lambda: len(steps(log)) >= 3)
     process.send_signal(signal.SIGTERM)
-    _, stderr = process.communicate(timeout=60)
+    _, stderr = process.communicate(timeout=120)
     assert process.returncode == 75, stderr
     assert "stopped: by a signal, with a checkpoint at step" in stderr
     assert "with --resume --name job to go on" in stderr
     stopped_at = json.loads(log.outcome.read_text())["step"]
-    done = cloud.launch(str(job), "--name", "job", "--yes", "--resume")
-    assert done.returncode == 0, done.stderr
+    assert 3 <= stopped_at < 24
+    done = alone.launch(job, "--name", "job", "--yes", "--resume")
     assert steps(log) == list(range(1, 25))
-    assert stopped_at >= 3
+    # It is trained; what is to be copied has nowhere to go.
+    assert done.returncode == 4, done.stderr
+    assert "127.0.0.1:9" in done.stderr
+    assert log.model.exists()
+    assert log.report.exists()
 
 
+@pytest.mark.soak  # test_supervise.py shows that the limit asks, and the test above what follows
 def test_a_time_limit_stops_the_job(place: Place) -> None:
     job = place.write_job(lr_epoch_schedule=[[5000, None]])
     done = place.launch(str(job), "--name", "job", "--yes", "--set", "limits.max_run_s=12")
@@ -179,42 +210,15 @@ def test_a_time_limit_before_any_step_leaves_nothing_to_go_on_from(place: Place)
     assert "stopped: by its time limit, before there was a new checkpoint" in done.stderr
 
 
-def test_a_job_goes_on_when_nobody_reads_its_output_any_more(cloud: Place) -> None:
-    process = cloud.start(str(cloud.write_job()), "--name", "job", "--yes")
-    assert process.stderr is not None
-    process.stderr.readline()
-    process.stderr.close()
-    assert process.wait(timeout=120) == 0
-    assert json.loads(cloud.log("job").outcome.read_text())["status"] == "completed"
-
-
 def test_two_launches_never_share_a_log_folder(place: Place) -> None:
     job = place.write_job(lr_epoch_schedule=[[5000, None]])
     first = place.start(str(job), "--name", "job", "--yes")
     wait_until(place.log("job").job.exists)
     second = place.launch(str(job), "--name", "job", "--yes", "--resume")
     first.send_signal(signal.SIGINT)
-    first.communicate(timeout=60)
+    first.communicate(timeout=120)
     assert second.returncode == 2
     assert "is in use: the job in it is still running" in second.stderr
-
-
-def test_the_model_stays_in_the_log_channel_if_s3_cannot_be_reached(place: Place) -> None:
-    nowhere = Place(
-        place.root,
-        {
-            **place.environ,
-            "AWS_ENDPOINT_URL": "http://127.0.0.1:9",
-            "AWS_ACCESS_KEY_ID": "x",
-            "AWS_SECRET_ACCESS_KEY": "x",
-            "AWS_REGION": "us-east-1",
-        },
-    )
-    done = nowhere.launch(str(nowhere.write_job()), "--name", "job", "--yes")
-    assert done.returncode == 4, done.stderr
-    assert "127.0.0.1:9" in done.stderr
-    assert nowhere.log("job").model.exists()
-    assert nowhere.log("job").report.exists()
 
 
 def test_a_dry_run_prints_one_object_and_starts_nothing(place: Place) -> None:
@@ -233,13 +237,6 @@ def test_a_dry_run_prints_one_object_and_starts_nothing(place: Place) -> None:
     assert plan["cost"]["currency"] == "USD"
     assert set(plan["cost"]) == {"currency", "per_hour", "maximum", "assumptions"}
     assert not place.log("job").root.exists()
-
-
-def test_what_a_dry_run_shows_is_what_is_run(cloud: Place) -> None:
-    job = str(cloud.write_job(lr_epoch_schedule=[[1, None]]))
-    shown = json.loads(cloud.launch(job, "--name", "a", "--dry-run", "--format", "json").stdout)
-    assert cloud.launch(job, "--name", "a", "--yes").returncode == 0
-    assert json.loads(cloud.log("a").job.read_text())["request"] == shown["request"]
 
 
 def spoil_annotations(change: Callable[[dict[str, Any]], None]) -> Callable[[Place], None]:
@@ -398,7 +395,7 @@ def test_no_local_aws_is_one_clear_error(tmp_path: Path) -> None:
 def test_neither_help_nor_a_plan_imports_what_is_slow() -> None:
     script = (
         "import sys, training.launch, training.job, training.outputs, training.platforms.local\n"
-        "import training.platforms.sagemaker.platform\n"
+        "import training.platforms.sagemaker.platform, training.platforms.ec2.platform\n"
         "from training import algorithms\n"
         "[algorithms.load(name) for name in algorithms.NAMES]\n"
         "print([m for m in ('boto3', 'botocore', 'torch', 'numpy', 'PIL') if m in sys.modules])"

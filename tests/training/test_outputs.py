@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from training.errors import ExitCode, UsageError
 from training.outputs import (
     CONTRACTS,
+    ClusterOutputs,
     Contract,
     LustreOutputs,
     NetworkOutputs,
@@ -40,7 +41,7 @@ words = st.text(alphabet="abcdefghijklmnopqrstuvwxyz0123456789-/:.", min_size=1,
 
 
 @dataclass(frozen=True, kw_only=True)
-class ClusterOutputs(Contract):
+class SampleOutputs(Contract):
     STACK: ClassVar[str] = "SampleStack"
 
     cluster_name: str
@@ -84,9 +85,33 @@ def test_what_is_written_is_read_back(contract: type[Contract], data: st.DataObj
 
 
 def test_an_absent_field_is_not_written_and_comes_back_absent() -> None:
-    written = ClusterOutputs(cluster_name="c")
+    written = SampleOutputs(cluster_name="c")
     assert written.to_outputs() == {"ClusterName": "c"}
-    assert ClusterOutputs.from_outputs({"ClusterName": "c"}, source="test") == written
+    assert SampleOutputs.from_outputs({"ClusterName": "c"}, source="test") == written
+
+
+CLUSTER = ClusterOutputs(
+    cluster_name="mask-rcnn",
+    head_group_name="heads",
+    worker_group_name="workers",
+    head_instance_type="m6i.xlarge",
+    worker_instance_type="p4d.24xlarge",
+    most_workers="4",
+    runs_in="image",
+    document_name="requests",
+    log_group_name="nodes",
+    key_secret_arn="arn:aws:secretsmanager:us-west-2:123456789012:secret:keys-abcdef",
+    zone="us-west-2a",
+    efs_mount="/efs",
+    head_role_arn="arn:aws:iam::123456789012:role/head",
+    worker_role_arn="arn:aws:iam::123456789012:role/worker",
+    spot="false",
+)
+
+
+def test_a_cluster_without_ssh_and_lustre_has_neither_address_nor_mount() -> None:
+    assert {"HeadAddress", "FsxMount"}.isdisjoint(CLUSTER.to_outputs())
+    assert ClusterOutputs.from_outputs(CLUSTER.to_outputs(), source="test") == CLUSTER
 
 
 def test_a_network_without_internet_has_no_public_subnets() -> None:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from training.algorithms.learning_rates import LearningRates
     from training.algorithms.metric import Metric
 
-Distribution = Literal["mpi", "torchrun", "smddp"]
+Distribution = Literal["elastic", "mpi", "torchrun", "smddp"]
 """What starts the processes of a job and joins them."""
 
 _MODULES = {
@@ -51,6 +51,16 @@ class Algorithm(Protocol):
     def learning_rates(self, hyperparameters: BaseModel, *, world_size: int) -> LearningRates:
         """Return the course of the learning rate for so many processes."""
 
+    def impossible(
+        self, hyperparameters: BaseModel, *, distribution: Distribution, gpus: int
+    ) -> Sequence[str]:
+        """Return a line for each hyperparameter that cannot be had: name, value, what can.
+
+        Args:
+            distribution: What joins the processes.
+            gpus: Of each machine.
+        """
+
 
 class RunsHere(Algorithm, Protocol):
     """An algorithm that platform `local` can start."""
@@ -63,13 +73,6 @@ class RunsHere(Algorithm, Protocol):
             log_dir: Folder of the `log` channel.
             hyperparameters: JSON file with the resolved hyperparameters.
             resume: Go on from the newest checkpoint in the log channel.
-        """
-
-    def impossible_here(self, hyperparameters: BaseModel, *, gpus: int) -> Sequence[str]:
-        """Return a line for each hyperparameter that cannot be had here: name, value, what can.
-
-        Args:
-            gpus: Of this machine.
         """
 
 

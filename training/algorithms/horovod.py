@@ -7,6 +7,7 @@ from typing import Literal
 
 from pydantic import BaseModel
 
+from training.algorithms import Distribution
 from training.algorithms.learning_rates import LearningRates, RateChange
 from training.algorithms.metric import Metric, metric
 from training.algorithms.reference_metrics import REFERENCE_METRICS
@@ -53,8 +54,12 @@ def command(*, data: str, log_dir: str, hyperparameters: str, resume: bool) -> l
     ]
 
 
-def impossible_here(hyperparameters: BaseModel, *, gpus: int) -> Sequence[str]:
-    """See `training.algorithms.RunsHere`."""
+def impossible(
+    hyperparameters: BaseModel, *, distribution: Distribution, gpus: int
+) -> Sequence[str]:
+    """See `training.algorithms.Algorithm`: with mpi and elastic, Horovod adds up gradients."""
+    if distribution not in {"mpi", "elastic"}:
+        return ()
     return impossible_options(_own(hyperparameters), has_nccl=gpus > 0)
 
 

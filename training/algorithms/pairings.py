@@ -82,6 +82,13 @@ _ORIGINAL = Hardware(
 PAIRINGS = (
     Pairing(
         algorithm="horovod",
+        distribution="elastic",
+        platforms=("ec2", "eks"),
+        hardware=_PYPI_TORCH,
+        software="torch 2.14.1, Horovod 0.28.1",
+    ),
+    Pairing(
+        algorithm="horovod",
         distribution="mpi",
         platforms=("local", *_CLOUD),
         hardware=_PYPI_TORCH,
@@ -90,7 +97,7 @@ PAIRINGS = (
     Pairing(
         algorithm="horovod",
         distribution="torchrun",
-        platforms=_CLOUD,
+        platforms=("sagemaker", "ec2"),
         hardware=_PYPI_TORCH,
         software="torch 2.14.1",
     ),
@@ -129,7 +136,7 @@ PAIRINGS = (
         software="a Deep Learning Container for SageMaker of TensorFlow 2.3.1 to 2.11.0",
     ),
 )
-"""Of an algorithm's rows the first has its default distribution."""
+"""Of an algorithm's rows for a platform, the first has its default distribution there."""
 
 
 def check_pairing(
@@ -139,18 +146,22 @@ def check_pairing(
     data_source: str,
     instance: Instance | None,
     distribution: Distribution | None = None,
+    without_gpu: str = "local",
 ) -> Pairing:
     """Return the row of the table for a job.
 
     Args:
-        instance: None where the job runs on this machine, in containers or not.
-        distribution: None takes the algorithm's default.
+        instance: None where the job runs on this machine, in containers or not, or on instances
+            without GPU.
+        distribution: None takes the algorithm's default on the platform.
+        without_gpu: What the instance type is called where `instance` is None.
 
     Raises:
         UsageError: There is none. The message names what was given and what would be right.
     """
     rows = _rows(algorithm)
-    row = next((r for r in rows if r.distribution == (distribution or rows[0].distribution)), None)
+    default = next((r for r in rows if platform in r.platforms), rows[0])
+    row = next((r for r in rows if r.distribution == (distribution or default.distribution)), None)
     if row is None:
         raise UsageError(
             f"distribution {distribution}: algorithm {algorithm} does not run with it; "
@@ -162,7 +173,7 @@ def check_pairing(
             f"data source {data_source}: algorithm {algorithm} does not read from it; "
             f"it reads from {_either(row.data_sources)}"
         )
-    _check_instance(row, platform, instance)
+    _check_instance(row, platform, instance, without_gpu)
     return row
 
 
@@ -190,13 +201,16 @@ def _check_platform(row: Pairing, platform: str) -> None:
     )
 
 
-def _check_instance(row: Pairing, platform: str, instance: Instance | None) -> None:
+def _check_instance(
+    row: Pairing, platform: str, instance: Instance | None, without_gpu: str
+) -> None:
     hardware = row.hardware
     if instance is None:
         if hardware.here:
             return
+        where = "on this machine" if without_gpu == "local" else "without GPU"
         raise UsageError(
-            f"instance type local: algorithm {row.algorithm} does not run on this machine: "
+            f"instance type {without_gpu}: algorithm {row.algorithm} does not run {where}: "
             f"{hardware.reason}. {_choose(row, platform)}"
         )
     if hardware.takes(instance):

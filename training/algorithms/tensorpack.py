@@ -10,6 +10,7 @@ from typing import Literal
 
 from pydantic import BaseModel
 
+from training.algorithms import Distribution
 from training.algorithms.gpu_counts import check_gpu_count
 from training.algorithms.learning_rates import LearningRates, RateChange
 from training.algorithms.reference_metrics import REFERENCE_METRICS
@@ -93,6 +94,16 @@ def learning_rates(hyperparameters: BaseModel, *, world_size: int) -> LearningRa
             ),
         ),
     )
+
+
+def impossible(
+    hyperparameters: BaseModel,  # noqa: ARG001
+    *,
+    distribution: Distribution,  # noqa: ARG001
+    gpus: int,  # noqa: ARG001
+) -> Sequence[str]:
+    """See `training.algorithms.Algorithm`: it has but one way to run."""
+    return ()
 
 
 def _own(hyperparameters: BaseModel) -> TensorPackHyperparameters:

@@ -11,6 +11,7 @@ from typing import Literal
 
 from pydantic import BaseModel
 
+from training.algorithms import Distribution
 from training.algorithms.learning_rates import LearningRates, RateChange
 from training.algorithms.metric import Metric, metric
 from training.algorithms.tf2_smddp_hyperparameters import Tf2SmddpHyperparameters
@@ -88,6 +89,16 @@ def learning_rates(hyperparameters: BaseModel, *, world_size: int) -> LearningRa
             RateChange(second + 1, None, rate * 0.01),
         ),
     )
+
+
+def impossible(
+    hyperparameters: BaseModel,  # noqa: ARG001
+    *,
+    distribution: Distribution,  # noqa: ARG001
+    gpus: int,  # noqa: ARG001
+) -> Sequence[str]:
+    """See `training.algorithms.Algorithm`: it has but one way to run."""
+    return ()
 
 
 def _own(hyperparameters: BaseModel) -> Tf2SmddpHyperparameters:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from training.aws.errors import translated
 from training.errors import UsageError
+from training.trace import is_wanted, trace
 
 if TYPE_CHECKING:
     from boto3.session import Session
@@ -34,6 +35,8 @@ def new_session(*, region: str | None = None, profile: str | None = None) -> Ses
 
     parts = botocore.session.get_session()
     parts.register_component("response_parser_factory", WaryParserFactory())
+    if is_wanted():
+        trace(parts)
     # For the clients that botocore makes itself, to get credentials.
     parts.set_default_client_config(_config(READ_TIMEOUT_S, ATTEMPTS))
     # The CLI and other SDKs read this one; boto3 alone knows only AWS_DEFAULT_REGION.

@@ -6,12 +6,14 @@ import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from training.aws.autoscaling import AutoScaling
 from training.aws.client import new_client
 from training.aws.cloudformation import CloudFormation
 from training.aws.codebuild import CodeBuild
 from training.aws.ec2 import Ec2
 from training.aws.ecr import Ecr
 from training.aws.efs import Efs
+from training.aws.eks import Eks
 from training.aws.fsx import Fsx
 from training.aws.iam import Iam
 from training.aws.kms import Kms
@@ -61,6 +63,10 @@ class Clients:
         return str(self.boto("sts").meta.region_name)
 
     @property
+    def autoscaling(self) -> AutoScaling:
+        return AutoScaling(self.boto("autoscaling"))
+
+    @property
     def cloudformation(self) -> CloudFormation:
         return CloudFormation(self.boto("cloudformation"))
 
@@ -79,6 +85,10 @@ class Clients:
     @property
     def efs(self) -> Efs:
         return Efs(self.boto("efs"))
+
+    @property
+    def eks(self) -> Eks:
+        return Eks(self.boto("eks"))
 
     @property
     def fsx(self) -> Fsx:

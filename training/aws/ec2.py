@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from itertools import islice
 from typing import Any
 
+from training.aws.errors import AwsRefused
 from training.aws.request import ask, ask_all
 
 Description = dict[str, Any]
 """Of one thing, in AWS's spelling."""
+
+FILTER_VALUES, STATUS_IDS = 200, 100
+"""In one request: values of a filter, and ids of DescribeInstanceStatus.
+
+https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_Filter.html
+https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_DescribeInstanceStatus.html
+"""
 
 
 class Ec2:
@@ -51,6 +60,87 @@ class Ec2:
             Filters=_filters(instance_type=[instance_type]),
         )
         return {offer["Location"] for offer in offers}
+
+    def instances(self, instance_ids: Iterable[str]) -> dict[str, Description]:
+        """Return those instances that are there, by id; one that has ended is, for an hour."""
+        found: list[Description] = []
+        for some in _parts(instance_ids, FILTER_VALUES):
+            found += self._all("describe_instances", "Reservations", instance_id=some)
+        return {each["InstanceId"]: each for part in found for each in part["Instances"]}
+
+    def running_instances(self) -> list[Description]:
+        """Return the account's instances that run, or are about to."""
+        states = ["pending", "running"]
+        found = self._all("describe_instances", "Reservations", instance_state_name=states)
+        return [each for part in found for each in part["Instances"]]
+
+    def instance_statuses(self, instance_ids: Iterable[str]) -> dict[str, Description]:
+        """Return AWS's own checks of instances, and what it plans for them, by id.
+
+        Args:
+            instance_ids: All are there. Those that do not run are left out of the answer.
+        """
+        found: list[Description] = []
+        for some in _parts(instance_ids, STATUS_IDS):
+            found += ask_all(
+                self._client, "describe_instance_status", "InstanceStatuses", InstanceIds=some
+            )
+        return {each["InstanceId"]: each for each in found}
+
+    def capacity_reservation(self, reservation_id: str) -> Description | None:
+        """Return a capacity reservation; None where there is none of that id."""
+        # https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_DescribeCapacityReservations.html
+        # has no filter for the id.
+        try:
+            answer = ask(
+                self._client,
+                "describe_capacity_reservations",
+                CapacityReservationIds=[reservation_id],
+            )
+        except AwsRefused as error:
+            if error.code == "InvalidCapacityReservationId.NotFound":
+                return None
+            raise
+        return next(iter(answer["CapacityReservations"]), None)
+
+    def image(self, image_id: str) -> Description | None:
+        """Return an AMI that the account may use; None where there is none of that id."""
+        found = ask_all(
+            self._client,
+            "describe_images",
+            "Images",
+            Filters=_filters(image_id=[image_id]),
+            # They start as before; only lists leave them out.
+            IncludeDeprecated=True,
+        )
+        return next(iter(found), None)
+
+    def has_key_pair(self, name: str) -> bool:
+        answer = ask(self._client, "describe_key_pairs", Filters=_filters(key_name=[name]))
+        return bool(answer["KeyPairs"])
+
+    def launch_template_data(self, template_id: str, version: str) -> Description:
+        """Return what instances of a launch template get.
+
+        Args:
+            version: A number, `$Latest` or `$Default`.
+        """
+        answer = ask(
+            self._client,
+            "describe_launch_template_versions",
+            LaunchTemplateId=template_id,
+            Versions=[version],
+        )
+        data: Description = answer["LaunchTemplateVersions"][0]["LaunchTemplateData"]
+        return data
+
+    def vcpus(self, instance_types: Iterable[str]) -> dict[str, int]:
+        """Return how many virtual processors types have that are in this region, by type."""
+        names = sorted(set(instance_types))
+        if not names:
+            return {}
+        found = self._all("describe_instance_types", "InstanceTypes", instance_type=names)
+        return {each["InstanceType"]: int(each["VCpuInfo"]["DefaultVCpus"]) for each in found}
 
     def vpcs(self) -> list[Description]:
         """Return all VPCs of the account in this region."""
@@ -123,6 +213,13 @@ class Ec2:
 
     def _all(self, method: str, field: str, **filters: list[str]) -> list[Description]:
         return ask_all(self._client, method, field, Filters=_filters(**filters))
+
+
+def _parts(ids: Iterable[str], most: int) -> Iterator[list[str]]:
+    """Yield them in lists of at most that many."""
+    left = iter(ids)
+    while some := list(islice(left, most)):
+        yield some
 
 
 def _filters(**values: list[str]) -> list[dict[str, Any]]:

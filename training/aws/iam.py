@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from training.aws.errors import AwsRefused
+from training.aws.policy import Policy
 from training.aws.request import ask, ask_all
 
 
@@ -24,6 +26,17 @@ class Iam:
                 return None
             raise
         return arn
+
+    def trust(self, name: str) -> Policy | None:
+        """Return the policy that says who may become a role; None where there is no such role."""
+        try:
+            role = ask(self._client, "get_role", RoleName=name)["Role"]
+        except AwsRefused as error:
+            if error.code == "NoSuchEntity":
+                return None
+            raise
+        # botocore has read it already.
+        return Policy.parse(json.dumps(role["AssumeRolePolicyDocument"]))
 
     def has_policy(self, arn: str) -> bool:
         """Return whether a managed policy is there."""

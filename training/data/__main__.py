@@ -1,10 +1,11 @@
-"""`python -m training.data`: download, shapes, stage, verify, check, subset, pack."""
+"""`python -m training.data`: download, shapes, stage, fetch, verify, check, subset, pack."""
 
 from __future__ import annotations
 
 from training.cli import new_app, run
 from training.data.commands.check import check
 from training.data.commands.download import download
+from training.data.commands.fetch import fetch
 from training.data.commands.pack import pack
 from training.data.commands.shapes import shapes
 from training.data.commands.stage import stage
@@ -15,7 +16,7 @@ app = new_app(
     "COCO data: fetched, made, checked, staged to where jobs read it, and compared there."
 )
 
-for command in (download, shapes, stage, verify, check, subset, pack):
+for command in (download, shapes, stage, fetch, verify, check, subset, pack):
     app.command()(command)
 
 if __name__ == "__main__":

@@ -12,6 +12,7 @@ from training.data.bulk_plan import Ends
 from training.data.compare import learn, see
 from training.data.copier import Copied
 from training.data.digest import Digest
+from training.data.flushing import flushed
 from training.data.folder import Folder
 from training.data.side import PARTIAL, FileState, Side
 from training.data.threads import thread_pool
@@ -38,9 +39,10 @@ def download(bulk: S5cmdBulk, source: Side, target: Side, batch: Batch) -> dict[
     with thread_pool(batch.jobs) as pool:
         whole = aside.sift(wanted, pool)
         arriving = aside.count(bulk.run(source.bucket, ends, batch, wanted - whole.keys()))
-        checks = [pool.submit(aside.check, some) for some in tasks(arriving)]
-        for check in checks:
-            whole |= check.result()
+        with flushed(aside.folder):
+            checks = [pool.submit(aside.check, some) for some in tasks(arriving)]
+            for check in checks:
+                whole |= check.result()
         _move(aside.folder, target, whole, pool)
         return whole
 

@@ -1,20 +1,17 @@
-"""Runs a copy on this machine.
-
-Where else it may run is one more module with the same `run`.
-"""
+"""Runs a copy on this machine; see `training.data.on` for where else it may run."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 from training.data.lock import Tell
 from training.data.places import Place, Places
 from training.data.progress import Progress
 from training.data.request import StageRequest
-from training.data.stage import Manner, list_source, stage
+from training.data.stage import Manner, Staged, list_source, stage
 from training.errors import UsageError
 
 if TYPE_CHECKING:
@@ -44,6 +41,21 @@ class Outcome:
     extra_files: int | None
     """At the target and not at the source; None where nobody could look."""
     deleted_files: int
+
+    @classmethod
+    def of_copy(cls, source: str, target: str, staged: Staged) -> Self:
+        """Return what a copy by this program did."""
+        return cls(
+            source,
+            target,
+            how="copied",
+            files=staged.files,
+            bytes=staged.total_bytes,
+            copied_files=staged.copied_files,
+            copied_bytes=staged.copied_bytes,
+            extra_files=staged.extra_files,
+            deleted_files=staged.deleted_files,
+        )
 
 
 @dataclass(frozen=True)
@@ -96,17 +108,7 @@ class Here:
         files = list_source(origin)
         with self._progress(f"Staging to {request.to}", files) as progress:
             staged = stage(origin, target, files, self._manner(request, progress))
-        return Outcome(
-            origin.name,
-            target.name,
-            how="copied",
-            files=staged.files,
-            bytes=staged.total_bytes,
-            copied_files=staged.copied_files,
-            copied_bytes=staged.copied_bytes,
-            extra_files=staged.extra_files,
-            deleted_files=staged.deleted_files,
-        )
+        return Outcome.of_copy(origin.name, target.name, staged)
 
     def _import_link(self, request: StageRequest, origin: Side) -> Link | None:
         if request.to is not Place.FSX or origin.bucket is None:

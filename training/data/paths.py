@@ -57,6 +57,18 @@ def clean_prefix(text: str) -> str:
     return prefix
 
 
+def path_of_set(text: str) -> str:
+    """Return the path of a data set below a place of the stacks, clean.
+
+    Raises:
+        UsageError: It cannot be one, or is the place itself.
+    """
+    prefix = clean_prefix(text)
+    if not prefix:
+        raise UsageError(f"--path {text!r}: must name a folder")
+    return prefix
+
+
 def key_of(prefix: str, path: str) -> str:
     """Return the key of a file below a clean prefix; an empty prefix is the bucket's root.
 

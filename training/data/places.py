@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING
 
 from training.data.folder import Folder
 from training.data.mounts import MOUNTS_VARIABLE, find_mount
-from training.data.paths import clean_prefix
+from training.data.paths import clean_prefix, path_of_set
 from training.data.side import Side
 from training.errors import UsageError
+from training.layout import TRAIN_PATH
 from training.outputs import Outputs, StorageOutputs
 
 if TYPE_CHECKING:
@@ -69,11 +70,14 @@ class Places:
         return self._read_outputs().read(StorageOutputs)
 
     def named(self, text: str) -> Side:
-        """Return `s3://bucket/prefix`, or else a folder.
+        """Return `s3://bucket/prefix`, a place of the stack such as `efs:`, or else a folder.
 
         Raises:
-            UsageError: An S3 address without a bucket, or with a prefix that cannot be one.
+            UsageError: An S3 address without a bucket, or with a prefix that cannot be one; or what
+                `of_stack` raises.
         """
+        if (place := place_in(text)) is not None:
+            return self.of_stack(place, text.partition(":")[2] or TRAIN_PATH)
         if not text.startswith(_SCHEME):
             return Folder(Path(text))
         bucket, _, prefix = text.removeprefix(_SCHEME).partition("/")
@@ -92,9 +96,7 @@ class Places:
             UsageError: The stack is not deployed or has no such place, or the file system is not
                 mounted here.
         """
-        prefix = clean_prefix(path)
-        if not prefix:
-            raise UsageError(f"--path {path!r}: must name a folder")
+        prefix = path_of_set(path)
         if place is Place.S3:
             return self._bucket(self._storage.bucket_name, self._storage.key(prefix))
         if place is Place.EFS:
@@ -125,6 +127,13 @@ class Places:
         if mount is None:
             raise _not_mounted(kind, file_system_id)
         return mount
+
+
+def place_in(text: str) -> Place | None:
+    """Return the place of the stack that `efs:PATH`, `fsx:` or `s3:` names; None for others."""
+    name, colon, path = text.partition(":")
+    is_place = bool(colon) and name in tuple(Place) and not path.startswith("//")
+    return Place(name) if is_place else None
 
 
 def _not_mounted(kind: str, file_system_id: str) -> UsageError:

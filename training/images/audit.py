@@ -62,7 +62,8 @@ def _pins(algorithms: Sequence[str]) -> list[Path]:
     for name in algorithms:
         if name not in RECIPES:
             raise UsageError(f"--algorithm: {name!r} is not one of {', '.join(RECIPES)}")
-    return [PROJECT / pins for name in algorithms for pins in RECIPES[name].pins]
+    recipes = [recipe for name in algorithms for recipe in RECIPES[name].each()]
+    return [PROJECT / pins for recipe in recipes for pins in recipe.pins]
 
 
 def _service(name: str, osv_url: str | None) -> list[str]:

@@ -105,5 +105,14 @@ TENSORFLOW_2_SMDDP = DeepLearningContainer(
 """Python 3.9. The last with the data parallel library, 1.4.1: aws/deep-learning-containers at
 004350f3fe53, tensorflow/training/docker/2.11/py3/cu112/Dockerfile.gpu."""
 
-AMAZONS_IMAGES = (TENSORFLOW_1, TENSORFLOW_2_SMDDP)
+PYTORCH_SMDDP = DeepLearningContainer(
+    repository="pytorch-training", tag="2.3.0-gpu-py311-cu121-ubuntu20.04-sagemaker"
+)
+"""Python 3.11, torch 2.3.0, torchvision 0.18.0, NCCL 2.21.5, EFA 1.32.0. The last with the data
+parallel library, 2.3.0: https://docs.aws.amazon.com/sagemaker/latest/dg/
+distributed-data-parallel-support.html, and aws/deep-learning-containers at de57dd9dbdae,
+pytorch/training/docker/2.3/py3/cu121/Dockerfile.gpu. The library's 2.5.0, for torch 2.4.1, is in
+images of the model parallel library alone."""
+
+AMAZONS_IMAGES = (TENSORFLOW_1, TENSORFLOW_2_SMDDP, PYTORCH_SMDDP)
 """Whoever builds must be let in to their repositories."""

@@ -50,7 +50,11 @@ class Origin:
 
 AlgorithmOption = Annotated[str, typer.Option(help=f"Whose image: {', '.join(RECIPES)}.")]
 VariantOption = Annotated[
-    str, typer.Option(help="gpu or cpu; of horovod also gpu-arm64 and cpu-arm64.")
+    str,
+    typer.Option(
+        help="gpu or cpu; of horovod also gpu-arm64, cpu-arm64, smddp (with SageMaker's data "
+        "parallel library) and notebook (Jupyter and TensorBoard beside its logs)."
+    ),
 ]
 EngineOption = Annotated[
     str | None,
@@ -263,7 +267,7 @@ def choose(algorithm: str, variant: str) -> tuple[Recipe, Variant]:
     recipe = RECIPES[algorithm]
     for known in recipe.variants:
         if known == variant:
-            return recipe, known
+            return recipe.of(known), known
     raise UsageError(
         f"--variant: {variant!r}: the image of {algorithm} has {', '.join(recipe.variants)} only"
     )

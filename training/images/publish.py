@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 class Image:
     """The image that these sources make, here and in the registry."""
 
+    algorithm: str
     recipe: Recipe
     variant: Variant
     name: str
@@ -36,6 +37,7 @@ class Image:
     def of(cls, algorithm: str, recipe: Recipe, variant: Variant, destination: Destination) -> Self:
         """Return the image of an algorithm."""
         return cls(
+            algorithm=algorithm,
             recipe=recipe,
             variant=variant,
             name=local_name(algorithm, variant=variant),

@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Literal
 
-from training.images.base_images import DEBIAN, TENSORFLOW_1, TENSORFLOW_2_SMDDP, BaseImage
+from training.images.base_images import (
+    DEBIAN,
+    PYTORCH_SMDDP,
+    TENSORFLOW_1,
+    TENSORFLOW_2_SMDDP,
+    BaseImage,
+)
 
-Variant = Literal["gpu", "cpu", "gpu-arm64", "cpu-arm64"]
-"""For which processor too: without one, x86-64."""
+Variant = Literal["gpu", "cpu", "gpu-arm64", "cpu-arm64", "smddp", "notebook"]
+"""For which processor too: without one, x86-64. `smddp`: GPUs, with SageMaker's data parallel
+library. `notebook`: no trainer, but Jupyter and TensorBoard beside its logs."""
 
 
 def split_variant(variant: Variant) -> tuple[str, str | None]:
-    """Return `gpu` or `cpu`, and the processor as container engines call it; None is x86-64."""
+    """Return `gpu`, `cpu`, `smddp` or `notebook`, and the processor as container engines call it;
+    None is x86-64."""
     device, _, architecture = variant.partition("-")
     return device, architecture or None
 
@@ -33,6 +41,17 @@ class Recipe:
     """Files of all Python packages that it installs, with their versions."""
     needs_gib: int
     """Free space that a build takes where the engine keeps its layers."""
+    apart: Mapping[Variant, Recipe] = field(default_factory=dict)
+    """The variants that are made of other sources, on another base."""
+
+    def of(self, variant: Variant) -> Recipe:
+        """Return the recipe of a variant."""
+        return self.apart.get(variant, self)
+
+    def each(self) -> Iterator[Recipe]:
+        """Yield this recipe, and those of variants that are made of other sources."""
+        yield self
+        yield from self.apart.values()
 
     @property
     def dockerfile(self) -> str:
@@ -56,10 +75,25 @@ _TRAINER = (
     "training/preflight/finding.py",
     "training/reference_keys.py",
     "training/report",
+    "training/shared_options.py",
+    "training/told.py",
+    "training/trace.py",
     "training/validation.py",
 )
 """The trainer, its report and what they import. The rest of the package belongs to the launcher, so
 that a change of a plan leaves the image as it is."""
+
+_STAGING = (
+    "training/aws/__init__.py",
+    "training/aws/answers.py",
+    "training/aws/client.py",
+    "training/aws/cloudformation.py",
+    "training/aws/errors.py",
+    "training/aws/request.py",
+    "training/outputs.py",
+)
+"""What `python -m training.data stage` takes beside it: the image also copies data, inside the
+VPC (training/data/on/)."""
 
 _HOROVOD_WHEEL = (
     "toolchain/__init__.py",
@@ -80,11 +114,39 @@ RECIPES: Mapping[str, Recipe] = {
             "docker/sbom.py",
             "requirements-train.txt",
             *_HOROVOD_WHEEL,
+            *_STAGING,
             *_TRAINER,
         ),
-        variants=("gpu", "cpu", "gpu-arm64", "cpu-arm64"),
+        variants=("gpu", "cpu", "gpu-arm64", "cpu-arm64", "smddp", "notebook"),
         pins=("docker/horovod/constraints.txt",),
         needs_gib=25,
+        apart={
+            "smddp": Recipe(
+                folder="docker/horovod-smddp",
+                base=PYTORCH_SMDDP,
+                shared=(
+                    "docker/entrypoint",
+                    "docker/sbom.py",
+                    "docker/horovod/adapter.py",
+                    *_TRAINER,
+                ),
+                pins=("docker/horovod-smddp/requirements.txt",),
+                needs_gib=40,
+            ),
+            "notebook": Recipe(
+                folder="docker/notebook",
+                base=DEBIAN,
+                shared=(
+                    "docker/sbom.py",
+                    "docker/horovod/constraints.txt",
+                    "requirements-train.txt",
+                    "training/viewing",
+                    *_TRAINER,
+                ),
+                pins=("docker/horovod/constraints.txt", "docker/notebook/requirements.txt"),
+                needs_gib=20,
+            ),
+        },
     ),
     "tensorpack": Recipe(
         folder="docker/tensorpack",

@@ -6,7 +6,7 @@ import io
 import json
 import time
 import zipfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -72,7 +72,7 @@ def build_and_show(
     """Do what `build --remote` does; see `build_remotely`."""
     registry = read_registry(outputs_file)
     destination = registry.destination(algorithm)
-    image = Image.of(algorithm, RECIPES[algorithm], variant, destination)
+    image = Image.of(algorithm, RECIPES[algorithm].of(variant), variant, destination)
     published, built = build_remotely(
         image,
         registry.outputs,
@@ -122,13 +122,15 @@ def build_remotely(
         tell(f"{image.destination.tagged(image.tag)}: there already, nothing to build")
         return there, False
     version = clients.s3.write(builder.bucket, BUILD_SOURCES_KEY, _archive(registry))
-    build = clients.codebuild.start(
-        builder.project,
-        source_version=version,
-        variables=_variables(image, origin),
-    )
-    tell(f"building in AWS: {build.id}")
-    _Follower(clients, build, tell, sleep).follow()
+    # From before the request: a build that was just started must not go on, and cost, unseen.
+    with stop_signals.collected() as asked:
+        build = clients.codebuild.start(
+            builder.project,
+            source_version=version,
+            variables=_variables(image, origin),
+        )
+        tell(f"building in AWS: {build.id}")
+        _Follower(clients, build, tell, sleep, asked).follow()
     published = find(clients.ecr, image.destination, image.tag)
     if published is None:
         raise JobFailed(
@@ -144,7 +146,7 @@ def _variables(image: Image, origin: Origin) -> dict[str, str]:
     if base is None and image.recipe.base == DEBIAN:
         base = DEBIAN_AT_AMAZON.name
     return {
-        "ALGORITHM": image.recipe.folder.rpartition("/")[2],
+        "ALGORITHM": image.algorithm,
         "VARIANT": image.variant,
         "BASE_IMAGE": base or "",
         "TORCH_INDEX": origin.torch_index or "",
@@ -171,7 +173,7 @@ def _contents(registry: RegistryOutputs, project: Path) -> Iterator[tuple[str, b
 
 
 class _Follower:
-    """Follows one build to its end, with its log; Ctrl-C and SIGTERM stop the build too."""
+    """Follows one build to its end, with its log; a signal that was asked with stops it."""
 
     def __init__(
         self,
@@ -179,22 +181,23 @@ class _Follower:
         build: Build,
         tell: Callable[[str], None],
         sleep: Callable[[float], None],
+        asked: Sequence[int],
     ) -> None:
         self._clients = clients
         self._build = build
         self._tell = tell
         self._sleep = sleep
+        self._asked = asked
         self._token: str | None = None
         self._last: list[str] = []
 
     def follow(self) -> None:
-        with stop_signals.collected() as asked:
-            while self._build.status == codebuild.IN_PROGRESS:
-                if asked:
-                    self._stop()
-                self._sleep(_POLL_S)
-                self._build = self._clients.codebuild.build(self._build.id)
-                self._show_lines()
+        while self._build.status == codebuild.IN_PROGRESS:
+            if self._asked:
+                self._stop()
+            self._sleep(_POLL_S)
+            self._build = self._clients.codebuild.build(self._build.id)
+            self._show_lines()
         if self._build.status != codebuild.SUCCEEDED:
             raise JobFailed("\n".join(self._reasons()))
 

@@ -19,10 +19,10 @@ def image_tag(algorithm: str, *, variant: Variant = "gpu", project: Path = PROJE
 
     Args:
         algorithm: A key of `RECIPES`.
-        variant: The CPU variant has its own tag, `<hash>-cpu`.
+        variant: Each but `gpu` has its own tag, as in `<hash>-cpu`.
         project: The root of the project.
     """
-    recipe = RECIPES[algorithm]
+    recipe = RECIPES[algorithm].of(variant)
     digest = hashlib.sha256(algorithm.encode())
     for path, file in find_sources(project, recipe.sources).items():
         content = hashlib.sha256(file.read_bytes()).hexdigest()

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from training.cli import new_app, run
+from training.jobs.compare import compare
+from training.jobs.cost import cost
+from training.jobs.health import health
 from training.jobs.list import list_jobs
 from training.jobs.logs import logs
 from training.jobs.report import report
@@ -22,6 +25,9 @@ app.command("status")(status)
 app.command("logs")(logs)
 app.command("stop")(stop)
 app.command("report")(report)
+app.command("compare")(compare)
+app.command("cost")(cost)
+app.command("health")(health)
 
 if __name__ == "__main__":
     run(app)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from importlib import import_module
+from pathlib import Path
 from typing import Annotated, Protocol, cast
 
 import typer
@@ -11,14 +12,18 @@ import typer
 from training.errors import UsageError
 from training.jobs.info import JobInfo
 
-_MODULES = {"sagemaker": "training.platforms.sagemaker.control"}
+_MODULES = {
+    "sagemaker": "training.platforms.sagemaker.control",
+    "ec2": "training.platforms.ec2.control",
+    "eks": "training.platforms.eks.control",
+}
 """Platform local has no place here: a job there ends with the command that runs it."""
 
 NAMES = tuple(_MODULES)
 
 
 class JobControl(Protocol):
-    """A module that looks after a platform's jobs."""
+    """What looks after a platform's jobs; its module's function `control` returns it."""
 
     def jobs(self, *, limit: int) -> Sequence[JobInfo]:
         """Return the jobs that were launched with this program, newest first.
@@ -65,14 +70,27 @@ PlatformOption = Annotated[
     str, typer.Option("--platform", help=f"Where the jobs are: {', '.join(NAMES)}.")
 ]
 
+OutputsFileOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--outputs-file",
+        help="Platforms ec2, eks: what cdk deploy --outputs-file wrote; CloudFormation by default.",
+    ),
+]
+
 JobNameArgument = Annotated[str, typer.Argument(metavar="NAME", help="The job, as `list` has it.")]
 
 
-def load(platform: str) -> JobControl:
-    """Import what looks after a platform's jobs.
+def load(platform: str, outputs_file: Path | None = None) -> JobControl:
+    """Return what looks after a platform's jobs.
+
+    Args:
+        outputs_file: Of the stacks; None asks CloudFormation where they are needed.
 
     Raises:
-        UsageError: There is no such platform, or it has no such jobs.
+        UsageError: There is no such platform, or it has no such jobs; or the stacks' outputs are
+            not there.
+        AwsError: The outputs cannot be read.
     """
     if platform == "local":
         raise UsageError(
@@ -81,4 +99,4 @@ def load(platform: str) -> JobControl:
         )
     if platform not in _MODULES:
         raise UsageError(f"--platform {platform}: is not one of {', '.join(NAMES)}")
-    return cast(JobControl, import_module(_MODULES[platform]))
+    return cast(JobControl, import_module(_MODULES[platform]).control(outputs_file))

@@ -6,7 +6,12 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Literal
 
-Status = Literal["running", "stopping", "completed", "failed", "stopped"]
+from training.prices.usage import NotKnown, Usage
+
+Status = Literal[
+    "queued", "waiting", "running", "stopping", "completed", "failed", "checkpointed", "stopped"
+]
+"""`checkpointed`: stopped, and can go on; SageMaker does not tell that from `stopped`."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,16 +30,22 @@ class JobInfo:
     ended: datetime | None
     billing: str | None
     """What is paid for, in words."""
+    usage: tuple[Usage, ...] | NotKnown
     model: str | None
     """Where the model is, once there is one."""
     log: str | None
     """Its log folder, where the report is: s3://…, or <file system>:<path>."""
 
+    @property
+    def has_ended(self) -> bool:
+        return self.status in {"completed", "failed", "checkpointed", "stopped"}
+
     def to_json(self) -> dict[str, Any]:
-        """Return plain JSON values; times as ISO 8601 in UTC."""
+        """Return plain JSON values; times as ISO 8601 in UTC. What it has used is left out."""
         return {
             name: as_text(value) if isinstance(value, datetime) else value
             for name, value in vars(self).items()
+            if name != "usage"
         }
 
 

@@ -7,14 +7,18 @@ from typing import Annotated
 import typer
 
 from training.cli import Format, FormatOption, log, print_json, result
-from training.jobs.control import PlatformOption, load
-from training.jobs.info import JobInfo, as_text
+from training.columns import in_columns
+from training.jobs.control import OutputsFileOption
+from training.jobs.everywhere import ALL, EveryPlatformOption, Everywhere, Found
+from training.jobs.info import as_text
 
 _HEAD = ("NAME", "STATUS", "STAGE", "CREATED", "MACHINES")
+_PLATFORM = "PLATFORM"
 
 
 def list_jobs(
-    platform: PlatformOption = "sagemaker",
+    platform: EveryPlatformOption = "sagemaker",
+    outputs_file: OutputsFileOption = None,
     limit: Annotated[int, typer.Option(min=1, max=1000, help="How many jobs at most.")] = 20,
     output_format: FormatOption = Format.TEXT,
 ) -> None:
@@ -22,20 +26,27 @@ def list_jobs(
 
     Of those, the ones that your identity may see.
     """
-    jobs = load(platform).jobs(limit=limit)
+    everywhere = Everywhere.of(platform, outputs_file)
+    jobs = everywhere.newest(limit)
     if output_format is Format.JSON:
-        print_json({"jobs": [job.to_json() for job in jobs]})
-        return
-    if not jobs:
+        print_json({"jobs": [{"platform": e.platform, **e.job.to_json()} for e in jobs]})
+    elif jobs:
+        _show(jobs, with_platform=platform == ALL)
+    elif not everywhere.failed:
         log.print("No jobs of this program.")
-        return
+    everywhere.conclude()
+
+
+def _show(jobs: list[Found], *, with_platform: bool) -> None:
     rows = [_HEAD, *map(_cells, jobs)]
-    widths = [max(len(cell) for cell in column) for column in zip(*rows, strict=True)]
-    for row in rows:
-        cells = [cell.ljust(width) for cell, width in zip(row, widths, strict=True)]
-        result.print("  ".join(cells).rstrip())
+    if with_platform:
+        names = (_PLATFORM, *(each.platform for each in jobs))
+        rows = [(*row, name) for row, name in zip(rows, names, strict=True)]
+    for line in in_columns(rows):
+        result.print(line)
 
 
-def _cells(job: JobInfo) -> tuple[str, ...]:
+def _cells(found: Found) -> tuple[str, ...]:
+    job = found.job
     created = as_text(job.created) if job.created is not None else "-"
     return job.name, job.status, job.detail, created, job.machines

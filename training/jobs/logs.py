@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from training.cli import Format, FormatOption, print_json, result
-from training.jobs.control import JobNameArgument, PlatformOption, load
+from training.jobs.control import JobNameArgument, OutputsFileOption, PlatformOption, load
 
 
 def logs(
@@ -17,6 +17,7 @@ def logs(
         bool, typer.Option("--follow", "-f", help="Go on until the job has ended.")
     ] = False,
     platform: PlatformOption = "sagemaker",
+    outputs_file: OutputsFileOption = None,
     output_format: FormatOption = Format.TEXT,
 ) -> None:
     """Show the lines that a job has written.
@@ -27,7 +28,7 @@ def logs(
     failed, 4 AWS had no machines or cannot be asked, 75 stopped, and may go on, 130 interrupted:
     the job itself goes on.
     """
-    control = load(platform)
+    control = load(platform, outputs_file)
     show: Callable[[str], None] = print_json if output_format is Format.JSON else result.out
     if follow:
         control.follow(name, show)

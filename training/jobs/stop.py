@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from training.cli import Format, FormatOption
-from training.jobs.control import JobNameArgument, PlatformOption, load
+from training.jobs.control import JobNameArgument, OutputsFileOption, PlatformOption, load
 from training.jobs.status import show_job
 
 
 def stop(
     name: JobNameArgument,
     platform: PlatformOption = "sagemaker",
+    outputs_file: OutputsFileOption = None,
     output_format: FormatOption = Format.TEXT,
 ) -> None:
     """Ask a job to end.
@@ -17,4 +18,4 @@ def stop(
     Its processes get time for a checkpoint (SageMaker: 120 s), which is what launch --resume goes
     on from. A job that has ended already stays as it is.
     """
-    show_job(load(platform).stop(name), output_format)
+    show_job(load(platform, outputs_file).stop(name), output_format)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import socket
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 Connections = dict[int, str]
@@ -27,32 +27,31 @@ def open_connections() -> Connections:
 def watch(connections: Connections) -> None:
     """Have them fail within 15 seconds when the other end's host is gone without a word: no power,
     no network. A host that is only busy still answers."""
-    for descriptor in _still_open(connections):
-        with _borrowed(descriptor) as connection:
-            connection.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
-            connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPIDLE, 5)
-            connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPINTVL, 2)
-            connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPCNT, 5)
-            connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, 15_000)
+    _change(connections, _fail_soon)
 
 
 def hang_up(connections: Connections) -> None:
     """Have the other ends see that nobody is here any more; the descriptors stay their owner's."""
-    for descriptor in _still_open(connections):
-        with _borrowed(descriptor) as connection:
-            connection.shutdown(socket.SHUT_RDWR)
+    _change(connections, lambda connection: connection.shutdown(socket.SHUT_RDWR))
 
 
-def _still_open(connections: Connections) -> list[int]:
-    return [descriptor for descriptor, _ in connections.items() & open_connections().items()]
+def _fail_soon(connection: socket.socket) -> None:
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPIDLE, 5)
+    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPINTVL, 2)
+    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPCNT, 5)
+    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, 15_000)
 
 
-@contextmanager
-def _borrowed(descriptor: int) -> Iterator[socket.socket]:
-    """Give a socket of a descriptor that stays open; that it failed before is no error."""
-    connection = socket.socket(fileno=descriptor)
-    try:
+def _change(connections: Connections, change: Callable[[socket.socket], None]) -> None:
+    """Do something with those that are still open, and leave their descriptors open.
+
+    Horovod's thread may close one at any moment, and one may have failed before: no error.
+    """
+    for descriptor, _ in connections.items() & open_connections().items():
         with suppress(OSError):
-            yield connection
-    finally:
-        connection.detach()
+            connection = socket.socket(fileno=descriptor)
+            try:
+                change(connection)
+            finally:
+                connection.detach()

@@ -55,6 +55,14 @@ class StopRequest:
     def is_final(self) -> bool:
         return self.is_requested
 
+    def close(self) -> None:
+        """Heed SIGTERM no more: how this process ends is settled.
+
+        Without this, Python goes back to the default in its last moments, and a request that comes
+        then, since another host got it earlier, would make a saved run one that was killed.
+        """
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+
     def _remember(self, *_: object) -> None:
         self.is_requested = True
 

@@ -8,6 +8,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import timedelta
+from math import inf
 
 import psutil
 import torch
@@ -16,6 +17,8 @@ from training.maskrcnn.model.losses import LOSSES
 from training.maskrcnn.step_numbers import Totals
 
 TOTAL = "total_loss"
+LONGEST_S = timedelta(days=36_500).total_seconds()
+"""A time that is left is said up to a hundred years."""
 SHORT_NAMES = dict(zip(("object", "proposal", "class", "box", "mask"), LOSSES, strict=True))
 
 
@@ -95,7 +98,8 @@ def describe(
 ) -> str:
     """Return the line that people watch."""
     speed = values["images_per_second"]
-    left = timedelta(seconds=round(images_left / speed)) if speed else "?"
+    seconds_left = images_left / speed if speed else inf
+    left = timedelta(seconds=round(seconds_left)) if seconds_left < LONGEST_S else "?"
     losses = " ".join(
         f"{name} {values[loss]:.3f}" for name, loss in SHORT_NAMES.items() if loss in values
     )

@@ -20,17 +20,21 @@ GAP = 8
 """Pixels between the two."""
 
 
+def shown_records(split: Split, *, count: int) -> list[Record]:
+    """Return up to `count` pictures, spread evenly: those with objects, if the split has any."""
+    records = split.records.with_objects() or split.records
+    shown = min(count, len(records))
+    return [records[index * len(records) // shown] for index in range(shown)]
+
+
 def drawn_pictures(
     split: Split, found: Found, *, count: int
 ) -> Iterator[tuple[str, NDArray[np.uint8]]]:
     """Yield names and (H, W, 3) uint8: up to `count` pictures, spread evenly, always the same ones.
 
-    They are those with objects, if the split has any. One that cannot be decoded is left out.
+    One that cannot be decoded is left out.
     """
-    records = split.records.with_objects() or split.records
-    shown = min(count, len(records))
-    for index in range(shown):
-        record = records[index * len(records) // shown]
+    for record in shown_records(split, count=count):
         try:
             photo = decode(record)
         except BrokenPicture:

@@ -19,12 +19,11 @@ from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import torch
 from torch import Tensor, nn
 from torch.amp import GradScaler
-from torch.nn.utils import clip_grads_with_norm_, get_total_norm
 from torch.optim import Optimizer
 
 from training.maskrcnn.average import build_average, swapped_in
@@ -32,6 +31,7 @@ from training.maskrcnn.data.batch import Batch
 from training.maskrcnn.engines.engine import Engine
 from training.maskrcnn.hyperparameters import Hyperparameters
 from training.maskrcnn.model.losses import Ratios, loss_names
+from training.maskrcnn.older_torch import clip_grads_with_norm_, get_total_norm, step_unless
 from training.maskrcnn.optimizer import begin_momentum
 from training.maskrcnn.readback import Readback
 from training.maskrcnn.step_numbers import StepNumbers, Totals
@@ -166,9 +166,8 @@ class Stepper:
             clip_grads_with_norm_(self._parameters, self._hyperparameters.gradient_clip, norm)
         for group in self._optimizer.param_groups:
             group["lr"] = learning_rate
-        cast(Any, self._optimizer).found_inf = (self._has_failed | is_overflow).float()
         # Not the scaler's own: that one would ask the device whether to step.
-        self._optimizer.step()
+        step_unless(self._has_failed | is_overflow, self._optimizer)
         self._scaler.update()
         self._average.update()
         return norm

@@ -12,12 +12,12 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
-from torch.nn.utils import get_total_norm
 
 from training.maskrcnn.broken_batch import BrokenBatch
 from training.maskrcnn.data.batch import Batch
 from training.maskrcnn.model.losses import Ratios, loss_names
 from training.maskrcnn.model.maskrcnn import MaskRCNN, build_model
+from training.maskrcnn.older_torch import get_total_norm
 from training.maskrcnn.step import autocast
 
 HUGE = 1e3

@@ -12,6 +12,7 @@ from typing import Any
 import torch
 
 from training.errors import JobFailed
+from training.maskrcnn.older_torch import safe_globals
 
 Classes = Sequence[Callable[..., Any] | tuple[Callable[..., Any], str]]
 
@@ -28,7 +29,7 @@ def read_torch_file(path: Path, *, problem: str, classes: Classes = ()) -> Any:
             what is in the file.
     """
     try:
-        with warnings.catch_warnings(), torch.serialization.safe_globals(list(classes)):
+        with warnings.catch_warnings(), safe_globals(classes):
             warnings.simplefilter("ignore")
             return torch.load(path, map_location="cpu", weights_only=True)
     except Exception as error:  # torch.load raises many kinds

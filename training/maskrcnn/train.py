@@ -106,7 +106,11 @@ def train(
     is_elastic = engine == "horovod" and os.environ.get("HOROVOD_ELASTIC") == "1"
     if not is_elastic:
         rank.refuse_checkpoints()
-    raise typer.Exit(_train_rank(engine, rank, stop, is_elastic=is_elastic))
+    try:
+        code = _train_rank(engine, rank, stop, is_elastic=is_elastic)
+    finally:
+        stop.close()
+    raise typer.Exit(code)
 
 
 def _train_rank(engine_name: str, rank: _Rank, stop: StopRequest, *, is_elastic: bool) -> ExitCode:

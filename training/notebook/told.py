@@ -7,17 +7,9 @@ from contextlib import contextmanager
 
 from training.aws.errors import translated
 from training.errors import TrainingError
+from training.told import Told
 
-
-class Told(TrainingError):
-    """A failure that is the user's to mend: Jupyter shows its message alone, and stops there."""
-
-    def _render_traceback_(self) -> list[str]:
-        """Return what IPython shows in place of a traceback.
-
-        https://ipython.readthedocs.io/en/stable/config/integrating.html#custom-exception-tracebacks
-        """
-        return [f"{self.label}: {self}"]
+__all__ = ["Told", "told"]
 
 
 @contextmanager

@@ -10,6 +10,8 @@ from training.platforms.api import Platform
 _MODULES = {
     "local": "training.platforms.local",
     "sagemaker": "training.platforms.sagemaker.platform",
+    "ec2": "training.platforms.ec2.platform",
+    "eks": "training.platforms.eks.platform",
 }
 
 NAMES = tuple(_MODULES)

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
     from training.algorithms.learning_rates import LearningRates
@@ -44,6 +44,14 @@ class Request(Protocol):
 
     def to_json(self) -> dict[str, Any]:
         """Return it as plain JSON values."""
+
+
+@runtime_checkable
+class Summarized(Protocol):
+    """A request that can say in short where a job runs, on what, and from what."""
+
+    def summary(self) -> Iterator[tuple[str, str]]:
+        """Yield titles, and what there is to say of each."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -15,7 +15,7 @@ from training.prices.table import Price, Unknown, find_price, refresh_command
 
 HOUR_S = 3600
 
-_AFTER_THE_LIMIT = "what is billed after limits.max_run_s, to stop and to upload"
+AFTER_THE_LIMIT = "what is billed after limits.max_run_s, to stop and to upload"
 
 
 @dataclass(frozen=True)
@@ -77,14 +77,14 @@ def sagemaker_cost(
             maximum += usd or 0
             said.append(words)
     if not is_known:
-        said.insert(0, f"the training itself at most {_cents_up(own):,.2f} USD")
+        said.insert(0, f"the training itself at most {cents_up(own):,.2f} USD")
     age = price.of.age_days(today)
     if age > MAX_AGE_DAYS:
         said.append(f"that price is {age} days old: {refresh_command(region)} fetches today's")
     return Cost(
         per_hour=round(price.usd_per_hour * job.count, 6),
         # What leaves something out is no maximum.
-        maximum=_cents_up(maximum) if is_known else None,
+        maximum=cents_up(maximum) if is_known else None,
         assumptions=(*said, f"left out: {_left_out(config)}"),
         price_age_days=age,
         price_region=region,
@@ -120,10 +120,10 @@ def _preparation(job: _Instances, *, region: str, cache: Path) -> tuple[float | 
 def _left_out(config: Mapping[str, Any]) -> str:
     disk = config.get("VolumeSizeInGB")
     volumes = f"{disk} GB of EBS for each instance, " if disk else ""
-    return f"{volumes}S3, EFS or FSx, NAT and data transfer, {_AFTER_THE_LIMIT}, taxes, discounts"
+    return f"{volumes}S3, EFS or FSx, NAT and data transfer, {AFTER_THE_LIMIT}, taxes, discounts"
 
 
-def _cents_up(usd: float) -> float:
+def cents_up(usd: float) -> float:
     """Return the next whole cent: a maximum holds, and what is paid for is never 0."""
     return math.ceil(round(usd * 100, 6)) / 100
 

@@ -11,6 +11,9 @@ from typing import Any
 SAGEMAKER_TRAINING = "sagemaker-training"
 """The service: instances of SageMaker's training jobs, on demand."""
 
+EC2_ON_DEMAND = "ec2-on-demand"
+"""The service: EC2's instances with Linux and shared tenancy, on demand."""
+
 MAX_AGE_DAYS = 90
 """Older prices are shown with a warning."""
 

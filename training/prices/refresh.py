@@ -3,24 +3,17 @@
 from __future__ import annotations
 
 import os
-import re
-from collections.abc import Iterable
 from datetime import UTC, date, datetime
 from typing import Annotated, Any
 
 import typer
 
-from training.aws.pricing import ENDPOINTS, Pricing, Product
+from training.aws.pricing import ENDPOINTS, Pricing
 from training.cli import Format, FormatOption, log, print_json, result
 from training.errors import AwsError, UsageError
 from training.prices.cache import price_cache, write_cached
-from training.prices.price_list import SAGEMAKER_TRAINING, PriceList, is_price, is_region
-
-_SERVICE, _COMPONENT = "AmazonSageMaker", "Training"
-
-_TRAINING = re.compile(r"([A-Z0-9]+-)?Train:(?P<type>ml\..+)")
-"""`usagetype` of a training instance on demand, such as `USE1-Train:ml.m5.large`. Others look like
-prices of an hour and are none: `USE1-TrainingPlanUpfrontFee:ml.p4d.24xlarge` is paid once."""
+from training.prices.price_list import PriceList, is_region
+from training.prices.services import SERVICES, Service
 
 
 def refresh(
@@ -37,7 +30,7 @@ def refresh(
     ] = None,
     output_format: FormatOption = Format.TEXT,
 ) -> None:
-    """Fetch today's prices of SageMaker training from AWS.
+    """Fetch today's prices of SageMaker training and of EC2 from AWS.
 
     Plans use them. They go into the cache of this user (XDG_CACHE_HOME, or ~/.cache). It takes the
     permission pricing:GetProducts.
@@ -50,10 +43,11 @@ def refresh(
         if not is_region(region):
             raise UsageError(f"--region {region}: no region's name; one looks like eu-west-1")
         client = new_client(session, "pricing", region=endpoint_for(region))
-        prices = _fetch_from(client, region)
-        file = write_cached(price_cache(os.environ), prices)
-        log.print(f"{region}: {len(prices.usd_per_hour)} prices")
-        written.append((prices, file))
+        # All before the first is kept: what was fetched before stays together, too.
+        for prices in [_fetch_from(client, service, region) for service in SERVICES]:
+            file = write_cached(price_cache(os.environ), prices)
+            log.print(f"{region}: {len(prices.usd_per_hour)} prices of {prices.service}")
+            written.append((prices, file))
     if output_format is Format.JSON:
         print_json([{**prices.to_json(), "file": str(file)} for prices, file in written])
         return
@@ -61,11 +55,11 @@ def refresh(
         result.print(str(file))
 
 
-def _fetch_from(client: Any, region: str) -> PriceList:
+def _fetch_from(client: Any, service: Service, region: str) -> PriceList:
     from training.aws.client import is_of_aws
 
     try:
-        return fetch(Pricing(client), region, today=datetime.now(UTC).date())
+        return fetch(Pricing(client), service, region, today=datetime.now(UTC).date())
     except AwsError as error:
         if is_of_aws(client):
             raise
@@ -80,43 +74,30 @@ def endpoint_for(region: str) -> str:
     return region if region in ENDPOINTS else ENDPOINTS[0]
 
 
-def fetch(pricing: Pricing, region: str, *, today: date) -> PriceList:
-    """Return what SageMaker asks in a region for each type of training instance.
+def fetch(pricing: Pricing, service: Service, region: str, *, today: date) -> PriceList:
+    """Return what a service asks in a region for each type of instance.
 
     Raises:
         AwsError: AWS refused, did not answer, or has no such price in USD there.
     """
-    products = list(pricing.products(_SERVICE, regionCode=region, component=_COMPONENT))
-    found = training_prices(products)
+    products = list(pricing.products(service.code, regionCode=region, **service.attributes))
+    found = service.prices(products)
     if not found:
         raise AwsError(
-            f"GetProducts: AWS lists no price in USD of SageMaker training in {region}; "
+            f"GetProducts: AWS lists no price in USD of {service.title} in {region}; "
             "check the region's name"
         )
     # Of two prices for one type, it is not known which a job would pay.
     clear = {name: prices[0] for name, prices in found.items() if len(prices) == 1}
     return PriceList(
-        service=SAGEMAKER_TRAINING,
+        service=service.name,
         region=region,
         as_of=today,
         complete=len(clear) == len(found),
-        source=f"AWS's Price List API, {_SERVICE}, version "
+        source=f"AWS's Price List API, {service.code}, version "
         f"{max(product.version for product in products)}",
         usd_per_hour=clear,
     )
-
-
-def training_prices(products: Iterable[Product]) -> dict[str, list[float]]:
-    """Return the prices of an hour on demand, in USD, by instance type: one each, as a rule."""
-    found: dict[str, set[float]] = {}
-    for product in products:
-        usage = _TRAINING.fullmatch(product.attributes.get("usagetype", ""))
-        if usage is None or product.attributes.get("component") != _COMPONENT:
-            continue
-        for rate in product.rates:
-            if rate.unit == "Hrs" and rate.usd is not None and is_price(rate.usd):
-                found.setdefault(usage["type"], set()).add(rate.usd)
-    return {name: sorted(prices) for name, prices in sorted(found.items())}
 
 
 def _own_region(name: str | None) -> str:

@@ -8,6 +8,7 @@ It reads the log channel as `training.layout` describes it and works with whatev
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from training.errors import JobFailed
@@ -29,12 +30,21 @@ def write_report(log: LogChannel, train: TrainChannel | None) -> Path:
     """
     from training.report.page import render
 
-    html = render(log, train)
-    aside = log.report.with_name(f".{log.report.name}.{os.getpid()}")
+    write_page(log.report, render(log, train))
+    return log.report
+
+
+def write_page(path: Path, html: str) -> None:
+    """Write a page, whole or not at all.
+
+    Raises:
+        JobFailed: It cannot be written.
+    """
+    aside = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         aside.write_text(html, encoding="utf-8")
-        aside.replace(log.report)
+        aside.replace(path)
     except OSError as error:
-        aside.unlink(missing_ok=True)
-        raise JobFailed(f"{log.report}: cannot be written ({error.strerror})") from error
-    return log.report
+        with suppress(OSError):
+            aside.unlink(missing_ok=True)
+        raise JobFailed(f"{path}: cannot be written ({error.strerror})") from error

@@ -62,21 +62,22 @@ def line_chart(label: str, series: Sequence[Series], *, from_zero: bool = True) 
 
     Args:
         label: What the chart shows, for readers who cannot see it.
-        series: One to eight curves, each with a point or more.
+        series: One to eight curves, one at least with a point; one without keeps its colour.
         from_zero: Whether the vertical axis begins at 0, where no value is below.
     """
     from markupsafe import Markup
 
-    x = _x_axis(series)
-    y = _y_axis(series, from_zero)
+    drawn = [one for one in series if one.points]
+    x = _x_axis(drawn)
+    y = _y_axis(drawn, from_zero)
     parts = [
         Markup(
             '<svg class="chart" viewBox="0 0 {} {}" role="img" aria-label="{}" '
             'xmlns="http://www.w3.org/2000/svg">'
-        ).format(WIDTH, HEIGHT, f"{label}. {_summary(series)}"),
+        ).format(WIDTH, HEIGHT, f"{label}. {_summary(drawn)}"),
         _grid(x, y),
-        *(_curve(index, one, x, y) for index, one in enumerate(series)),
-        _hover(series, x),
+        *(_curve(index, one, x, y) for index, one in enumerate(series) if one.points),
+        _hover(drawn, x),
         Markup("</svg>"),
     ]
     return Markup("").join(parts)

@@ -12,6 +12,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from training.layout import LogChannel, TrainChannel
+from training.report.tensorpack import find_attempts, newest_outputs
 
 PICTURES = 8
 MIN_SCORE = 0.5
@@ -20,6 +21,7 @@ MAX_DETECTIONS = 20
 
 _IMAGE_ID = re.compile(r'"image_id":\s*(\d+)')
 _DETECTIONS = re.compile(r'"detections":\s*\[')
+_LIST = re.compile(r"\[")
 
 
 class NoPictures(Exception):
@@ -65,54 +67,72 @@ class Sample:
     pictures: tuple[Picture, ...]
 
 
+@dataclass(frozen=True)
+class _Predictions:
+    """What an evaluation has found, not yet decoded: it may be a hundred megabytes."""
+
+    split: str
+    step: int | None
+    text: str
+    begin: re.Pattern[str]
+    """Where the list of detections begins, in COCO's result format."""
+
+
 def choose_pictures(log: LogChannel, train: TrainChannel | None) -> Sample:
     """Return up to `PICTURES` of the last evaluation, spread evenly over the split.
 
     Raises:
         NoPictures: Something that is needed is not there, or cannot be read.
     """
-    text = _predictions_text(log)
+    predictions = _predictions(log)
     if train is None:
         raise NoPictures(
             "The data set is not at hand. Name its folder to see pictures: "
             "python -m training.jobs report LOG_DIR --data DIR"
         )
-    split, step = _head(text)
+    split = predictions.split
     annotations = _annotations(train.annotations(split))
     try:
-        return _sample(text, split, step, annotations, train.images(split))
+        return _sample(predictions, annotations, train.images(split))
     except (KeyError, TypeError, ValueError) as error:
         raise NoPictures(
             f"Predictions or annotations of {split} are not in COCO's form ({error!r})."
         ) from error
 
 
-def _sample(
-    text: str, split: str, step: int | None, annotations: dict[str, Any], folder: Path
-) -> Sample:
-    detected = [int(image_id) for image_id in _IMAGE_ID.findall(text)]
+def _sample(predictions: _Predictions, annotations: dict[str, Any], folder: Path) -> Sample:
+    split = predictions.split
+    detected = [int(image_id) for image_id in _IMAGE_ID.findall(predictions.text)]
     candidates = _candidates(annotations, detected, folder)
     images = _spread(candidates)
     if not images:
         raise NoPictures(f"No picture of {split} with a true object is in {folder}.")
     image_ids = {image["id"] for image in images}
     truth = _by_image(annotations["annotations"], image_ids)
-    detections = _by_image(_decode_list(text, _DETECTIONS), image_ids)
+    detections = _by_image(_decode_list(predictions.text, predictions.begin), image_ids)
     categories = {entry["id"]: str(entry["name"]) for entry in annotations["categories"]}
     pictures = tuple(
         _picture(image, folder, truth[image["id"]], detections[image["id"]], categories)
         for image in images
     )
-    return Sample(split, step, len(candidates), pictures)
+    return Sample(split, predictions.step, len(candidates), pictures)
 
 
-def _predictions_text(log: LogChannel) -> str:
+def _predictions(log: LogChannel) -> _Predictions:
+    if log.predictions.exists():
+        text = _text(log.predictions)
+        return _Predictions(*_head(text), text, _DETECTIONS)
+    outputs = newest_outputs(find_attempts(log.root))
+    if outputs is None:
+        raise NoPictures("No evaluation has left its predictions, so there are none to show.")
+    return _Predictions(outputs.split, outputs.step, _text(outputs.path), _LIST)
+
+
+def _text(path: Path) -> str:
     try:
-        return log.predictions.read_text(encoding="utf-8")
-    except FileNotFoundError:
-        raise NoPictures("There was no evaluation, so there are no predictions to show.") from None
+        return path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError):
-        raise NoPictures(f"{log.predictions.name} cannot be read.") from None
+        raise NoPictures(f"{path.name} cannot be read.") from None
 
 
 def _head(text: str) -> tuple[str, int | None]:

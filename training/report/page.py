@@ -2,31 +2,20 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from training.layout import LogChannel, TrainChannel
 from training.report import sections
 from training.report.figures import evaluation_figure, other_figures, training_figures
 from training.report.gallery import build_gallery
 from training.report.record import Record, read_record
-
-_TEMPLATES = Path(__file__).parent / "templates"
+from training.report.template import fill
 
 
 def render(log: LogChannel, train: TrainChannel | None) -> str:
     """Return the page of a job as HTML."""
-    from jinja2 import Environment, FileSystemLoader, StrictUndefined
-
     record = read_record(log)
     status = sections.status(record)
-    environment = Environment(
-        loader=FileSystemLoader(_TEMPLATES),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    return environment.get_template("report.html.j2").render(
+    return fill(
+        "report.html.j2",
         name=str(record.job.get("job_name") or log.root.name or "job"),
         status=status,
         subtitle=sections.subtitle(record),

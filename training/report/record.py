@@ -12,9 +12,15 @@ from typing import Any
 
 from training.layout import LogChannel
 from training.report.metrics import Metrics, read_metrics
+from training.report.printed import read_printed
+from training.report.tensorpack import find_attempts, read_statistics
 
 TAIL_LINES = 25
 TAIL_RANKS = 16
+LAUNCHER_LOG = "launcher.log"
+"""What came from no rank (docker/entrypoint/output.py), in the log channel."""
+TENSORPACK_LOG = "log.log"
+"""Of each of its starts (tensorpack/utils/logger.py)."""
 _LINE_CHARACTERS = 400
 _TAIL_BYTES = 64 * 1024
 
@@ -58,10 +64,11 @@ def read_record(log: LogChannel) -> Record:
     """Read everything that a log channel holds, except predictions."""
     problems: list[str] = []
     paths = rank_paths(log)
+    job = _read_object(log.job, problems)
     return Record(
-        job=_read_object(log.job, problems),
+        job=job,
         hyperparameters=_read_object(log.hyperparameters, problems),
-        metrics=read_metrics(log.metrics),
+        metrics=_metrics(log, str(job.get("algorithm"))),
         outcome=_outcome(_read_object(log.outcome, problems)),
         rank_logs=tuple(
             RankLog(rank, _tail(path)) for rank, path in list(paths.items())[:TAIL_RANKS]
@@ -69,6 +76,22 @@ def read_record(log: LogChannel) -> Record:
         ranks=len(paths),
         problems=tuple(problems),
     )
+
+
+def _metrics(log: LogChannel, algorithm: str) -> Metrics:
+    """Return a job's figures: from our trainer's file, from TensorPack's, or as they were printed.
+
+    TensorPack's own file comes first: it has more figures than what was printed, and all starts.
+    """
+    if log.metrics.exists():
+        return read_metrics(log.metrics)
+    attempts = find_attempts(log.root)
+    found = read_statistics(attempts)
+    if found.last_step is not None:
+        return found
+    printed = [log.rank(0), log.root / LAUNCHER_LOG]
+    printed += [attempt / TENSORPACK_LOG for attempt in reversed(attempts)]
+    return read_printed(printed, algorithm)
 
 
 def read_job(log: LogChannel) -> Mapping[str, Any]:

@@ -182,12 +182,12 @@ def setup(record: Record) -> list[tuple[str, Rows]]:
     job = record.job
     known = ("versions", "machine", "spec", "request", "command")
     tables = [
-        ("Job", _flatten({key: job[key] for key in job if key not in known})),
-        ("Machine", _flatten(_mapping(job.get("machine")))),
-        ("Versions", _flatten(_mapping(job.get("versions")))),
-        ("Hyperparameters", _flatten(record.hyperparameters)),
-        ("Job spec", _flatten(_mapping(job.get("spec")))),
-        ("Request", _flatten(_mapping(job.get("request")))),
+        ("Job", flatten({key: job[key] for key in job if key not in known})),
+        ("Machine", flatten(_mapping(job.get("machine")))),
+        ("Versions", flatten(_mapping(job.get("versions")))),
+        ("Hyperparameters", flatten(record.hyperparameters)),
+        ("Job spec", flatten(_mapping(job.get("spec")))),
+        ("Request", flatten(_mapping(job.get("request")))),
     ]
     return [(title, rows) for title, rows in tables if rows]
 
@@ -196,12 +196,12 @@ def _mapping(value: Any) -> Mapping[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def _flatten(value: Mapping[str, Any], prefix: str = "") -> Rows:
+def flatten(value: Mapping[str, Any], prefix: str = "") -> Rows:
     """Return dotted keys and their values as text."""
     rows = Rows()
     for key, item in value.items():
         if isinstance(item, dict) and item:
-            rows += _flatten(item, f"{prefix}{key}.")
+            rows += flatten(item, f"{prefix}{key}.")
         else:
             rows.append((f"{prefix}{key}", _text(item)))
     return rows

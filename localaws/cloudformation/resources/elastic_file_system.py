@@ -9,7 +9,7 @@ from botocore.exceptions import ClientError
 
 from localaws.cloudformation import tags
 from localaws.cloudformation.aws import Aws, is_gone
-from localaws.cloudformation.resource import CannotUpdate, Properties, Resource, changed, only
+from localaws.cloudformation.resource import Properties, Resource, changed, only
 from localaws.cloudformation.resources.network import is_true
 
 
@@ -160,7 +160,8 @@ class AccessPoint(Resource):
         point = aws.client("efs").create_access_point(
             ClientToken=name[-64:],
             Tags=properties.get("AccessPointTags", []),
-            **only(properties, ("FileSystemId", "PosixUser", "RootDirectory")),
+            **only(properties, ("FileSystemId", "RootDirectory")),
+            **_posix_user(properties),
         )
         return cls(
             point["AccessPointId"],
@@ -169,7 +170,30 @@ class AccessPoint(Resource):
         )
 
     def update(self, aws: Aws, old: Properties, new: Properties) -> None:
-        raise CannotUpdate("AccessPointTags")
+        efs, point = aws.client("efs"), self.physical_resource_id
+        gone, wanted = tags.difference(old, new, self.TAGS)
+        if gone:
+            efs.untag_resource(ResourceId=point, TagKeys=gone)
+        if wanted:
+            efs.tag_resource(ResourceId=point, Tags=wanted)
+
+    def read(self, aws: Aws) -> Properties:
+        shown = aws.client("efs").describe_access_points(AccessPointId=self.physical_resource_id)
+        point = shown["AccessPoints"][0]
+        return {
+            **only(point, ("FileSystemId", "PosixUser", "RootDirectory")),
+            "AccessPointTags": point["Tags"],
+        }
 
     def delete(self, aws: Aws) -> None:
         aws.client("efs").delete_access_point(AccessPointId=self.physical_resource_id)
+
+
+def _posix_user(properties: Properties) -> Properties:
+    """Return the user as EFS takes it: a template has numbers as text."""
+    if "PosixUser" not in properties:
+        return {}
+    user = properties["PosixUser"]
+    numbers = {name: int(user[name]) for name in ("Uid", "Gid")}
+    others = [int(each) for each in user.get("SecondaryGids", [])]
+    return {"PosixUser": {**numbers, **({"SecondaryGids": others} if others else {})}}

@@ -14,8 +14,9 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.conftest import ROOT
 from training.container_engine import Engine, find_engine
+
+ROOT = Path(__file__).parents[3]
 
 IMAGE = "localhost/mask-rcnn/lite:1"
 
@@ -115,16 +116,21 @@ class Podman:
     def remove(self) -> None:
         self.call("rm", "--all", "--force")
         self.call("rmi", "--all", "--force")
-        subprocess.run(["umount", "--lazy", str(self.root / "layers" / "overlay")], check=False)
+        # podman mounts this folder over itself, and twice where two of its commands begin at once.
+        umount = ["umount", "--lazy", self.root / "layers" / "overlay"]
+        while subprocess.run(umount, check=False, capture_output=True).returncode == 0:
+            pass
         shutil.rmtree(self.root)
 
 
 def make_root(root: Path) -> None:
     """Make the root of the image's files."""
-    for folder in ("dev", "etc", "opt/mask-rcnn", "opt/ml", "proc", "root", "sys", "usr", "var"):
+    folders = ("dev", "etc", "home/mask-rcnn", "opt/mask-rcnn", "opt/ml", "proc", "root", "sys")
+    for folder in (*folders, "usr", "var"):
         (root / folder).mkdir(parents=True)
-    for folder in ("tmp", "run"):
-        (root / folder).mkdir(mode=0o1777)
+    (root / "run").mkdir()
+    (root / "tmp").mkdir()
+    (root / "tmp").chmod(0o1777)
     for name in ("bin", "sbin", "lib", "lib64"):
         (root / name).symlink_to(f"usr/{name}")
     for name in ("nsswitch.conf", "ld.so.cache", "alternatives", "openmpi"):
@@ -133,11 +139,17 @@ def make_root(root: Path) -> None:
             shutil.copytree(here, there, symlinks=True)
         elif here.exists():
             shutil.copyfile(here, there)
-    users = "root:x:0:0::/root:/bin/sh\nsshd:x:100:65534::/run/sshd:/usr/sbin/nologin\n"
+    users = (
+        "root:x:0:0::/root:/bin/sh\n"
+        "sshd:x:100:65534::/run/sshd:/usr/sbin/nologin\n"
+        # Whom pods run as; docker/*/Dockerfile.
+        "mask-rcnn:x:1000:1000::/home/mask-rcnn:/bin/sh\n"
+    )
     (root / "etc/passwd").write_text(users)
-    (root / "etc/group").write_text("root:x:0:\nnogroup:x:65534:\n")
+    (root / "etc/group").write_text("root:x:0:\nmask-rcnn:x:1000:\nnogroup:x:65534:\n")
     # sshd takes an account without an entry for one that is locked.
-    (root / "etc/shadow").write_text("root:*:19000:0:99999:7:::\n")
+    (root / "etc/shadow").write_text("root:*:19000:0:99999:7:::\nmask-rcnn:!:19000::::::\n")
+    (root / "etc/shadow").chmod(0o640)
     home = root / "opt/mask-rcnn"
     shutil.copytree(ROOT / "docker/entrypoint", home / "entrypoint")
     shutil.copyfile(ROOT / "docker/horovod/adapter.py", home / "adapter.py")

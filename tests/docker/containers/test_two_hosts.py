@@ -51,6 +51,7 @@ def test_a_stopped_job_goes_on_from_its_checkpoint_to_a_model_on_s3(
     assert nothing_left(podman, tmp_path)
 
 
+@pytest.mark.soak  # with a stand-in for podman, test_verdict.py and test_job_run.py show the same
 def test_a_host_that_is_killed_fails_the_job_with_its_name(
     podman: Podman, tmp_path: Path, local_aws: LocalAws
 ) -> None:

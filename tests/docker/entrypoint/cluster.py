@@ -247,7 +247,7 @@ class Cluster:
         return ml
 
 
-def wait_until(condition: Callable[[], Any], timeout_s: float = 30) -> None:
+def wait_until(condition: Callable[[], Any], timeout_s: float = 120) -> None:
     """Wait for something, and fail where it does not come."""
     deadline = time.monotonic() + timeout_s
     while not condition():

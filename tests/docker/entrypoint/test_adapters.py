@@ -63,7 +63,7 @@ def test_ranks_share_the_cores(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(96)))
     assert HOROVOD.environment(JOB) == {"OMP_NUM_THREADS": "12"}
     on_cpu = JOB._replace(gpus_per_host=0, processes_per_host=100)
-    assert HOROVOD.environment(on_cpu) == {"OMP_NUM_THREADS": "1", "HOROVOD_CYCLE_TIME": "5"}
+    assert HOROVOD.environment(on_cpu) == {"OMP_NUM_THREADS": "1", "HOROVOD_CYCLE_TIME": "20"}
 
 
 def test_an_earlier_outcome_is_forgotten_by_the_head_alone(tmp_path: Path) -> None:
@@ -84,6 +84,14 @@ def test_the_model_is_the_trainers(tmp_path: Path) -> None:
     assert HOROVOD.model_files(job) == [f"{tmp_path}/model.pt"]
 
 
-def test_the_trainer_saves_on_sigterm_and_is_started_by_torchrun_for_smddp() -> None:
+def test_ranks_of_smddp_meet_at_the_head() -> None:
+    with_smddp = JOB._replace(distribution="smddp")
+    met = HOROVOD.environment(with_smddp)
+    assert (met["MASTER_ADDR"], met["MASTER_PORT"]) == ("algo-1", "7777")
+    alone = with_smddp._replace(hosts=["a-name-that-nobody-knows"])
+    assert HOROVOD.environment(alone)["MASTER_ADDR"] == "127.0.0.1"
+    assert not {"RANK", "MASTER_ADDR"} & set(HOROVOD.environment(JOB))
+
+
+def test_the_trainer_saves_on_sigterm() -> None:
     assert HOROVOD.stops_with_checkpoint
-    assert HOROVOD.smddp_launcher == "torchrun"

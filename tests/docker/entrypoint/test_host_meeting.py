@@ -94,7 +94,7 @@ def test_a_head_that_cannot_start_tells_the_workers_why(make_cluster: MakeCluste
     worker = cluster.start("algo-2", {})
     head = cluster.start("algo-1", {}, MASK_RCNN_DISTRIBUTION="pvm")
     assert codes([head, worker]) == [1, 1]
-    reason = "MASK_RCNN_DISTRIBUTION: 'pvm' is not one of mpi, torchrun, smddp"
+    reason = "MASK_RCNN_DISTRIBUTION: 'pvm' is not one of mpi, torchrun, smddp, elastic"
     assert failures([head, worker]) == [reason, f"host algo-1: {reason}"]
 
 

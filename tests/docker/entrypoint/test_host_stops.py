@@ -44,11 +44,17 @@ def test_ranks_that_cannot_save_stop_at_sigterm_and_the_job_with_143(
     make_cluster: MakeCluster,
 ) -> None:
     cluster = make_cluster(2, careless_adapter())
+    cluster.log.mkdir(exist_ok=True)
+    (cluster.log / "outcome.json").write_text('{"status": "failed"}')
     hosts = cluster.start_all({})
     wait_for_ranks(cluster, 2)
+    # That was of an earlier start.
+    assert not (cluster.log / "outcome.json").exists()
     hosts[1].terminate()
     assert codes(hosts) == [143, 143]
     assert [host.failure for host in hosts] == [None, None]
+    outcome = json.loads((cluster.log / "outcome.json").read_text())
+    assert outcome["status"] == "stopped"
 
 
 @pytest.mark.parametrize("times", [1, 2])
@@ -63,8 +69,8 @@ def test_ranks_that_do_not_stop_are_killed_after_the_grace_or_a_second_sigterm(
     for _ in range(times):
         hosts[1].terminate()
         time.sleep(0.7)
-    assert codes(hosts, 20) == [143, 143]
-    assert time.monotonic() - begin < 12
+    assert codes(hosts, 60) == [143, 143]
+    assert time.monotonic() - begin < 25
 
 
 def test_sigterm_before_the_ranks_run_ends_all_with_143(make_cluster: MakeCluster) -> None:

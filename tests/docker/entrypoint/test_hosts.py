@@ -42,10 +42,13 @@ print("no line end", end="")
     assert b"[rank 3] no line end" in shown
     kept = {path.name for path in (hosts[0].ml / "output" / "data").iterdir()}
     assert kept == {
-        *("job.json", "hyperparameters.json", "launcher.log"),
+        *("job.json", "hyperparameters.json", "launcher.log", "outcome.json"),
         *(f"rank-{rank}.log" for rank in range(6)),
     }
     assert json.loads((cluster.log / "job.json").read_text())["world_size"] == 6
+    # This trainer says nothing of its end itself.
+    outcome = json.loads((cluster.log / "outcome.json").read_text())
+    assert outcome == {"status": "completed", "message": "completed"}
 
 
 def test_hyperparameters_and_variables_arrive_unchanged_and_run_nothing(

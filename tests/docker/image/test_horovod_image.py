@@ -19,6 +19,7 @@ import pytest
 
 from tests.conftest import ROOT, LocalAws
 from tests.docker.containers.workbench import make_bench, steps, wait_for
+from tests.docker.image.asking import ask
 from training.container_engine import Engine, find_engine
 
 pytestmark = [pytest.mark.container, pytest.mark.soak, pytest.mark.timeout(3600)]
@@ -51,18 +52,6 @@ def build() -> dict[str, Any]:
 def image(engine: Engine) -> str:
     name: str = build()["image"]
     return name
-
-
-def ask(engine: Engine, image: str, *words: str) -> str:
-    entry = ("--entrypoint", words[0])
-    done = subprocess.run(
-        engine.argv("run", "--rm", *engine.limits(), *entry, image, *words[1:]),
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    return done.stdout
 
 
 def losses(path: Path) -> list[float]:

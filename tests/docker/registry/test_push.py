@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from tests.docker.containers.lite_image import IMAGE
 from tests.docker.registry.conftest import Bench
 from tests.docker.registry.docker_registry import OTHER_TOKEN
 from training.images.recipes import RECIPES
@@ -95,7 +96,8 @@ def test_it_is_pulled_by_digest_and_runs(bench: Bench, pushed: dict[str, Any]) -
     program = ("--entrypoint", "python3", pushed["image"], "/opt/mask-rcnn/entrypoint")
     ran = podman(bench, "run", *alone, *program)
     assert "usage: entrypoint train" in ran.stderr
-    podman(bench, "tag", pushed["image"], local_name("horovod"))
+    # The same image: other tests have it by its first name.
+    podman(bench, "tag", pushed["image"], local_name("horovod"), IMAGE)
     assert json.loads(bench.images("push").stdout)["is_local_image"] is True
 
 

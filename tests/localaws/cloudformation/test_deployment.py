@@ -264,22 +264,13 @@ def test_partition_is_that_of_the_region(local_aws: LocalAws, region: str, expec
 
 
 def test_property_that_cannot_change_in_place_fails_with_a_way_out(stack: Stack) -> None:
-    def table(name: str) -> Resources:
-        return {
-            "Point": {
-                "Type": "AWS::EFS::AccessPoint",
-                "Properties": {
-                    "FileSystemId": {"Ref": "Shared"},
-                    "AccessPointTags": [{"Key": "Name", "Value": name}],
-                },
-            },
-            "Shared": EFS,
-        }
+    def address(**properties: str) -> Resources:
+        return {"Address": {"Type": "AWS::EC2::EIP", "Properties": {"Domain": "vpc", **properties}}}
 
-    stack.create(table("one"))
-    changed = stack.update(table("two"))
+    stack.create(address())
+    changed = stack.update(address(InstanceId="i-0123456789abcdef0"))
     assert changed["StackStatus"] == "UPDATE_ROLLBACK_COMPLETE"
-    assert "local AWS cannot change AccessPointTags" in changed["StackStatusReason"]
+    assert "local AWS cannot change InstanceId" in changed["StackStatusReason"]
     stack.delete()
 
 

@@ -39,6 +39,20 @@ from localaws.cloudformation.schema import must_replace
         ),
         ("AWS::SageMaker::NotebookInstance", {"RootAccess": "Enabled"}, {}, False),
         ("AWS::SageMaker::NotebookInstance", {"SubnetId": "a"}, {"SubnetId": "b"}, True),
+        ("AWS::SSM::Document", {"Content": "a"}, {"Content": "b"}, True),
+        (
+            "AWS::SSM::Document",
+            {"Content": "a"},
+            {"Content": "b", "UpdateMethod": "NewVersion"},
+            False,
+        ),
+        (
+            "AWS::AutoScaling::AutoScalingGroup",
+            {"LaunchTemplate": {"Version": "1"}},
+            {"LaunchTemplate": {"Version": "2"}},
+            False,
+        ),
+        ("AWS::EC2::PlacementGroup", {"Strategy": "cluster"}, {"Strategy": "spread"}, True),
         ("AWS::Space::Rocket", {"Fuel": 1}, {"Fuel": 2}, False),
     ],
 )
@@ -51,6 +65,7 @@ def test_create_only_properties_replace(
 UNTAGGED = {
     # Its tags are a map; the stack's are a list.
     "AWS::SSM::Parameter": "",
+    "AWS::EKS::Nodegroup": "",
     # The older form of a schema says nothing of tags; the service takes them.
     "AWS::CodeBuild::Project": "Tags",
     # The schema does not say; the service takes them.

@@ -37,7 +37,7 @@ VALUES = OnStartValues(
     source_sha256="",
     wheels="",
     idle_minutes=120,
-    mount_timeout_s=1,
+    mount_timeout_s=5,
     download_timeout_s=10,
 )
 

@@ -55,11 +55,16 @@ def actions_of(operations: Iterable[Operation]) -> set[str]:
 
 
 def _action(service: str, operation: str) -> str:
-    signer = botocore.session.get_session().get_service_model(service).signing_name
-    prefix = PREFIXES.get(signer, signer)
-    action = f"{prefix}:{S3_ACTIONS.get(operation, operation) if service == 's3' else operation}"
+    name = S3_ACTIONS.get(operation, operation) if service == "s3" else operation
+    action = f"{_prefix(service)}:{name}"
     assert exists(action), f"{service}.{operation}: there is no action {action}"
     return action
+
+
+@cache
+def _prefix(service: str) -> str:
+    signer = botocore.session.get_session().get_service_model(service).signing_name
+    return PREFIXES.get(signer, signer)
 
 
 def exists(action: str) -> bool:

@@ -18,6 +18,7 @@ import botocore.session
 from botocore import xform_name
 from botocore.exceptions import UnknownServiceError
 
+from tests.stacks.permissions.modules import files_of
 from tests.stacks.permissions.thin_clients import used_calls
 
 CLIENT_MAKERS = ("boto", "client", "new_client")
@@ -61,6 +62,12 @@ def operations_of(service: str) -> Mapping[str, str]:
     }
 
 
+@cache
+def operations_of_the_notebook() -> frozenset[Operation]:
+    """Return what the commands call that are for the notebook."""
+    return frozenset(operations_in_python(files_of()))
+
+
 def operations_in_python(files: Iterable[Path]) -> set[Operation]:
     """Return what modules call."""
     trees = {path: ast.parse(path.read_text()) for path in sorted(files)}
@@ -69,8 +76,9 @@ def operations_in_python(files: Iterable[Path]) -> set[Operation]:
     return {
         found
         for path, nodes in calls.items()
+        for told in [_told(path, trees[path])]
         for node in nodes
-        for found in _operations(node, services, _told(path, trees[path]))
+        for found in _operations(node, services, told)
     }
 
 
@@ -95,10 +103,14 @@ _TYPES = "mypy_boto3_"
 def _asked_for(call: ast.Call) -> Iterator[str]:
     """Yield the service that a call makes a client of."""
     if _name(call) in CLIENT_MAKERS:
-        known = botocore.session.get_session().get_available_services()
         for argument in call.args:
-            if isinstance(argument, ast.Constant) and argument.value in known:
+            if isinstance(argument, ast.Constant) and argument.value in _services():
                 yield str(argument.value)
+
+
+@cache
+def _services() -> frozenset[str]:
+    return frozenset(botocore.session.get_session().get_available_services())
 
 
 def _operations(call: ast.Call, services: set[str], told: set[str]) -> Iterator[Operation]:

@@ -13,7 +13,40 @@ AWAITED: Mapping[str, str] = {
 """What no call is named after, or a part that is planned will call. An action that is called by now
 has no place here."""
 
+_DATASYNC = "who stages with DataSync needs a policy for it (docs/data.md), and is no notebook"
+
+_CLUSTER = "who launches on ec2 has a policy for the cluster; the notebook launches on SageMaker"
+_KUBERNETES = "who launches on eks has a policy for the cluster; the notebook launches on SageMaker"
+
 WITHHELD: Mapping[str, str] = {
+    "autoscaling:DescribeAutoScalingGroups": _CLUSTER,
+    "autoscaling:DescribeScalingActivities": _CLUSTER,
+    "autoscaling:TerminateInstanceInAutoScalingGroup": _CLUSTER,
+    "datasync:CreateLocationEfs": _DATASYNC,
+    "datasync:CreateLocationFsxLustre": _DATASYNC,
+    "datasync:CreateLocationS3": _DATASYNC,
+    "datasync:CreateTask": _DATASYNC,
+    "datasync:DeleteLocation": _DATASYNC,
+    "datasync:DeleteTask": _DATASYNC,
+    "datasync:DescribeTask": _DATASYNC,
+    "datasync:DescribeTaskExecution": _DATASYNC,
+    "datasync:ListTasks": _DATASYNC,
+    "datasync:StartTaskExecution": _DATASYNC,
+    "ec2:DescribeCapacityReservations": _CLUSTER,
+    "ec2:DescribeInstanceStatus": _CLUSTER,
+    "ec2:DescribeInstanceTypes": _CLUSTER,
+    "ec2:DescribeInstances": _CLUSTER,
+    "ec2:DescribeLaunchTemplateVersions": _CLUSTER,
+    "eks:DescribeAddon": _KUBERNETES,
+    "eks:DescribeCluster": _KUBERNETES,
+    "eks:DescribeNodegroup": _KUBERNETES,
+    "ssm:CancelCommand": _CLUSTER,
+    "ssm:DescribeDocument": _CLUSTER,
+    "ssm:DescribeInstanceInformation": _CLUSTER,
+    "ssm:GetCommandInvocation": _CLUSTER,
+    "ssm:ListCommandInvocations": _CLUSTER,
+    "ssm:ListCommands": _CLUSTER,
+    "ssm:SendCommand": _CLUSTER,
     "s3:DeleteObject": "`stage --delete` is told that it may not: a notebook loses no data; "
     "who may delete gives the role a policy of their own",
     "sts:GetCallerIdentity": "everybody may: "
@@ -73,6 +106,14 @@ JOB: Mapping[str, str] = {
     "logs:PutLogEvents": "SageMaker keeps what the job prints",
     **CHANNELS,
     "fsx:DescribeFileSystems": "SageMaker looks up the file systems of channels",
+    **dict.fromkeys(
+        (
+            "fsx:CreateDataRepositoryTask",
+            "fsx:DescribeDataRepositoryAssociations",
+            "fsx:DescribeDataRepositoryTasks",
+        ),
+        "`stage --on sagemaker` has FSx import and export",
+    ),
 }
 """What SageMaker does for a training job in its role's name."""
 

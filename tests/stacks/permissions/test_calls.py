@@ -15,6 +15,7 @@ from tests.stacks.permissions.calls import (
     Operation,
     operations_in_python,
     operations_in_scripts,
+    operations_of_the_notebook,
 )
 from tests.stacks.permissions.modules import PROJECT, files_of
 from training.data.__main__ import app
@@ -156,14 +157,14 @@ def test_what_a_copy_sends_was_found_in_the_code(
 
     assert done.exit_code == 0, done.output
     assert {("s3", "UploadPart"), ("s3", "PutObject"), ("s3", "ListObjectsV2")} <= sent
-    assert sent <= operations_in_python(files_of())
+    assert sent <= operations_of_the_notebook()
 
 
 def test_what_a_look_for_outputs_sends_was_found_in_the_code(sent: set[Operation]) -> None:
     # No stack is there, which is an error: what counts is that it was asked for.
     assert CliRunner().invoke(app, ["stage", "s3://calls/train", "--to", "efs"]).exit_code != 0
     assert ("cloudformation", "DescribeStacks") in sent
-    assert sent <= operations_in_python(files_of())
+    assert sent <= operations_of_the_notebook()
 
 
 def test_modules_are_found_through_imports_of_all_kinds(tmp_path: Path) -> None:

@@ -21,7 +21,21 @@ class Declined:
 ACCESS_LOGS = "StorageStack/Data/AccessLogs/Resource"
 SOURCES = "RegistryStack/Builder/Sources/Resource"
 
+UNDELIVERED = "NotificationStack/Jobs/Undelivered/Resource"
+
+SSH = "ClusterStack/Ssh/Group/Resource"
+HEAD = "ClusterStack/HeadGroup/Launch"
+WORKER = "ClusterStack/WorkerGroup/Launch"
+GPU_NODE = "KubernetesStack/GpuGroup/Launch"
+_OPEN_SSH = "Whoever sets cluster_allow_open_ssh = true wants SSH for everybody."
+_HEAD_WITH_SSH = (
+    "Whoever sets cluster_ssh_location has a head with a public address; it takes an Elastic IP, "
+    "for which it has to reach EC2 from a subnet without NAT."
+)
+
 CHECKOV: tuple[Declined, ...] = (
+    Declined(rule="CKV_AWS_24", at=SSH, reason=_OPEN_SSH),
+    Declined(rule="CKV_AWS_88", at=HEAD, reason=_HEAD_WITH_SSH),
     Declined(
         rule="CKV_AWS_18",
         at=SOURCES,
@@ -48,9 +62,66 @@ CHECKOV: tuple[Declined, ...] = (
         reason="The principal is everybody since FSx makes a role for each file system; the "
         "conditions leave only those roles of this account, and only by way of S3.",
     ),
+    Declined(
+        rule="CKV_AWS_27",
+        at=UNDELIVERED,
+        reason="SQS encrypts it with a key of its own. The policy of one of ours would let "
+        "EventBridge use it, and could not say for which rules.",
+    ),
 )
 
 CONTROL_TOWER: tuple[Declined, ...] = (
+    *(
+        Declined(rule=rule, at="AWS::AutoScaling::AutoScalingGroup", reason=reason)
+        for rule, reason in (
+            ("CT.AUTOSCALING.PR.1", "EFA does not leave a subnet, nor a placement group its zone."),
+            ("CT.AUTOSCALING.PR.6", "Ranks wait for each other, so all workers are of one type."),
+        )
+    ),
+    Declined(
+        rule="CT.EC2.PR.10",
+        at="AWS::EC2::LaunchTemplate",
+        reason="Metrics by the minute are paid for each node; jobs print their own.",
+    ),
+    Declined(
+        rule="CT.EC2.PR.15",
+        at=WORKER,
+        reason="P3 is older than Nitro; whoever takes it wants V100.",
+    ),
+    Declined(rule="CT.EC2.PR.3", at=SSH, reason=_OPEN_SSH),
+    Declined(rule="CT.EC2.PR.4", at=SSH, reason=_OPEN_SSH),
+    Declined(rule="CT.EC2.PR.9", at=HEAD, reason=_HEAD_WITH_SSH),
+    Declined(
+        rule="CT.EC2.PR.9",
+        at=WORKER,
+        reason="With several interfaces EC2 takes neither yes nor no, and gives no address.",
+    ),
+    Declined(
+        rule="CT.EC2.PR.15",
+        at=GPU_NODE,
+        reason="P3 is older than Nitro; whoever takes it wants V100.",
+    ),
+    Declined(
+        rule="CT.EC2.PR.9",
+        at=GPU_NODE,
+        reason="With several interfaces EC2 takes neither yes nor no, and gives no address.",
+    ),
+    Declined(
+        rule="CT.CLOUDWATCH.PR.2",
+        at="KubernetesStack/ControlPlane/LogGroup/Resource",
+        reason="Whoever sets eks_log_retention_days below a year wants to keep them so long.",
+    ),
+    Declined(
+        rule="CT.EKS.PR.1",
+        at="KubernetesStack/ControlPlane/Cluster",
+        reason="Whoever sets eks_api_cidrs wants the endpoint reached from there.",
+    ),
+    Declined(
+        rule="CT.ELASTICFILESYSYSTEM.PR.3",
+        at="KubernetesStack/AccessPoint/Point",
+        reason="Pods see what the nodes and SageMaker see, which mount the root; it gives them "
+        "a user, not a folder.",
+    ),
     Declined(
         rule="CT.CODEBUILD.PR.4",
         at="RegistryStack/Builder/Project/Resource",
@@ -75,6 +146,11 @@ CONTROL_TOWER: tuple[Declined, ...] = (
         rule="CT.S3.PR.2",
         at="StorageStack/Data/Bucket/Resource",
         reason="Whoever sets bucket_access_logs = none wants no access logs.",
+    ),
+    Declined(
+        rule="CT.SQS.PR.1",
+        at=UNDELIVERED,
+        reason="It is the dead-letter queue itself; what nobody takes out is of no use later.",
     ),
     Declined(
         rule="CT.KMS.PR.3",
@@ -113,6 +189,24 @@ CONTROL_TOWER: tuple[Declined, ...] = (
 )
 
 CFRIPPER: tuple[Declined, ...] = (
+    Declined(rule="EC2SecurityGroupOpenToWorldRule", at=SSH, reason=_OPEN_SSH),
+    *(
+        Declined(
+            rule="WildcardResourceRule",
+            at=f"ClusterStack/{node}/Node/Resource",
+            reason="Messages of Systems Manager and lists of groups, for which AWS knows no "
+            "resource.",
+        )
+        for node in ("Head", "Worker")
+    ),
+    *(
+        Declined(
+            rule="WildcardResourceRule",
+            at=f"KubernetesStack/{path}/Policy/Resource",
+            reason="Lists and descriptions, for which AWS knows no resource.",
+        )
+        for path in ("Addons/AwsFsxCsiDriverPods", "Autoscaler", "ControlPlane", "Jobs")
+    ),
     Declined(
         rule="GenericResourceWildcardPolicyRule",
         at="AWS::KMS::Key",

@@ -93,5 +93,7 @@ def test_each_template_tells_its_own_in_order(tmp_path: Path) -> None:
         "StorageStack": {"fsx": "none", **tags},
         "RegistryStack": {"registry_kept_images": "7", **tags},
         "NotebookStack": tags,
+        "ClusterStack": tags,
+        "KubernetesStack": tags,
     }
     assert all(list(record) == sorted(record) for record in told.values())

@@ -42,8 +42,9 @@ TYPES = [instance.name for instance in INSTANCES]
 SOME_TYPES = ["p2.xlarge", "p3.16xlarge", "p4d.24xlarge", "p5.48xlarge", "g4dn.xlarge", "g5.xlarge"]
 
 EXPECTED = {
+    ("horovod", "elastic"): ({"ec2", "eks"}, TURING_OR_NEWER),
     ("horovod", "mpi"): ({"local", *CLOUD}, TURING_OR_NEWER),
-    ("horovod", "torchrun"): (CLOUD, TURING_OR_NEWER),
+    ("horovod", "torchrun"): (CLOUD - {"eks"}, TURING_OR_NEWER),
     ("horovod", "smddp"): ({"sagemaker"}, SMDDP_PYTORCH),
     ("tensorpack", "mpi"): (CLOUD, V100_OR_T4),
     ("aws-samples", "mpi"): (CLOUD, V100_OR_T4),
@@ -80,7 +81,7 @@ def refusal(
 
 
 @pytest.mark.parametrize("algorithm", algorithms.NAMES)
-@pytest.mark.parametrize("distribution", ["mpi", "torchrun", "smddp"])
+@pytest.mark.parametrize("distribution", get_args(algorithms.Distribution))
 def test_every_cell_of_the_table(algorithm: str, distribution: str) -> None:
     platforms, types = EXPECTED.get((algorithm, distribution), (set(), set()))
     for platform in PLATFORMS:
@@ -105,6 +106,19 @@ def test_the_default_distribution(algorithm: str, expected: str) -> None:
         platform="sagemaker",
         data_source="s3",
         instance=find_instance(algorithms.load(algorithm).DEFAULT_INSTANCES[0]),
+    )
+    assert row.distribution == expected
+
+
+@pytest.mark.parametrize(("platform", "expected"), [("ec2", "elastic"), ("eks", "elastic")])
+def test_our_default_is_elastic_where_nodes_may_be_lost_and_come(
+    platform: str, expected: str
+) -> None:
+    row = check_pairing(
+        algorithm="horovod",
+        platform=platform,
+        data_source="s3",
+        instance=find_instance("p4d.24xlarge"),
     )
     assert row.distribution == expected
 
@@ -161,6 +175,8 @@ def test_horovod_runs_on_this_machine_without_an_instance_type(distribution: str
             ["p5.48xlarge", "SMDDP for PyTorch", "Choose ml.p4d.24xlarge or ml.p4de.24xlarge"],
         ),
         ("horovod", "ec2", "p4d.24xlarge", "smddp", ["distribution smddp", "runs on sagemaker"]),
+        ("horovod", "eks", "p4d.24xlarge", "torchrun", ["torchrun", "sagemaker or ec2"]),
+        ("tensorpack", "ec2", "p3.16xlarge", "elastic", ["distribution elastic", "with mpi"]),
     ],
 )  # fmt: skip
 def test_a_refusal_names_what_was_given_and_what_is_right(

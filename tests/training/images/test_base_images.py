@@ -47,6 +47,14 @@ def test_the_base_of_an_image(algorithm: str, region: str, uri: str) -> None:
     assert RECIPES[algorithm].base.uri(region) == uri
 
 
+def test_a_variant_may_have_a_base_of_its_own() -> None:
+    assert RECIPES["horovod"].of("smddp").base.uri("eu-west-1") == (
+        "763104351884.dkr.ecr.eu-west-1.amazonaws.com/pytorch-training:"
+        "2.3.0-gpu-py311-cu121-ubuntu20.04-sagemaker"
+    )
+    assert RECIPES["horovod"].of("cpu") is RECIPES["horovod"]
+
+
 def test_an_unknown_region_is_an_error_that_names_the_known_ones() -> None:
     with pytest.raises(UsageError, match=r"--region: 'mars-1': .*us-east-1.*--base-image"):
         TENSORFLOW_1.uri("mars-1")

@@ -89,6 +89,26 @@ def test_the_whole_build_sees_only_the_sources(recorder: Recorder) -> None:
     assert not Path(context).exists()
 
 
+def test_the_variant_with_smddp_has_its_own_dockerfile_and_one_of_amazons_bases(
+    recorder: Recorder,
+) -> None:
+    recorder.install("podman")
+    build("--variant", "smddp", "--region", "eu-west-1")
+    ((*words, context, seen),) = recorder.builds()
+    assert value(words, "--file") == [f"{context}/docker/horovod-smddp/Dockerfile"]
+    assert value(words, "--tag") == [local_name("horovod", variant="smddp")]
+    assert value(words, "--build-arg") == [
+        "VARIANT=smddp",
+        "BASE_IMAGE=763104351884.dkr.ecr.eu-west-1.amazonaws.com/pytorch-training:"
+        "2.3.0-gpu-py311-cu121-ubuntu20.04-sagemaker",
+    ]
+    assert seen == ["docker", "training"]
+    with pytest.raises(UsageError, match="docker/horovod-smddp needs what 763104351884"):
+        build("--variant", "smddp", "--base-image", "debian")
+    with pytest.raises(UsageError, match="the image of tensorpack has gpu, cpu only"):
+        build("--algorithm", "tensorpack", "--variant", "smddp")
+
+
 def test_an_image_that_is_here_is_not_built_again(recorder: Recorder) -> None:
     recorder.install("podman")
     name = local_name("horovod")
@@ -191,7 +211,7 @@ def test_a_build_that_fails_names_the_way_without_docker_hub_where_there_is_one(
     [
         (("--algorithm", "yolo"), "'yolo' is not one of horovod, tensorpack"),
         (("--algorithm", "aws-samples", "--variant", "cpu"), "aws-samples has gpu only"),
-        (("--variant", "tpu"), "horovod has gpu, cpu, gpu-arm64, cpu-arm64 only"),
+        (("--variant", "tpu"), "horovod has gpu, cpu, gpu-arm64, cpu-arm64, smddp, notebook only"),
     ],
 )
 def test_what_no_image_is(arguments: tuple[str, ...], text: str, recorder: Recorder) -> None:

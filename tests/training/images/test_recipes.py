@@ -12,11 +12,12 @@ import pytest
 
 from tests.conftest import ROOT
 from training.images.context import build_context
-from training.images.recipes import RECIPES
+from training.images.recipes import RECIPES, Variant
 
 RUN_IN_IMAGE = (
     "training.maskrcnn.train",
     "training.maskrcnn.engines.horovod_engine",
+    "training.maskrcnn.engines.smddp_engine",
     "training.maskrcnn.engines.torch_engine",
     "training.report",
     "training.report.environment",
@@ -40,8 +41,9 @@ def file_of(root: Path, module: str) -> Path | None:
     )
 
 
-def test_every_module_that_the_trainer_may_import_is_in_the_image() -> None:
-    with build_context(ROOT, RECIPES["horovod"]) as context:
+@pytest.mark.parametrize("variant", ["gpu", "smddp"])
+def test_every_module_that_the_trainer_may_import_is_in_the_image(variant: Variant) -> None:
+    with build_context(ROOT, RECIPES["horovod"].of(variant)) as context:
         seen: set[str] = set()
         wanted = [*RUN_IN_IMAGE]
         while wanted:
@@ -56,10 +58,18 @@ def test_every_module_that_the_trainer_may_import_is_in_the_image() -> None:
         assert len(seen) > 40
 
 
-def test_the_trainer_starts_from_the_images_files_alone(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("command", "word"),
+    [
+        (["training.maskrcnn.train"], "--hyperparameters"),
+        (["training.data", "stage"], "--outputs-file"),
+        (["training.data", "fetch"], "FOLDER"),
+    ],
+)
+def test_commands_start_from_the_images_files_alone(command: list[str], word: str) -> None:
     with build_context(ROOT, RECIPES["horovod"]) as context:
         done = subprocess.run(
-            [sys.executable, "-m", "training.maskrcnn.train", "--help"],
+            [sys.executable, "-m", *command, "--help"],
             cwd=context,
             env={"PATH": "/usr/bin:/bin", "PYTHONDONTWRITEBYTECODE": "1"},
             capture_output=True,
@@ -67,15 +77,20 @@ def test_the_trainer_starts_from_the_images_files_alone(tmp_path: Path) -> None:
             check=False,
         )
     assert done.returncode == 0, done.stderr
-    assert "--hyperparameters" in done.stdout
+    assert word in done.stdout
 
 
 @pytest.mark.parametrize("algorithm", RECIPES)
 def test_each_image_takes_its_own_folder_and_the_entry_point(algorithm: str) -> None:
-    recipe = RECIPES[algorithm]
-    assert recipe.folder == f"docker/{algorithm}"
-    assert "docker/entrypoint" in recipe.sources
-    assert recipe.dockerfile == f"docker/{algorithm}/Dockerfile"
+    for variant in RECIPES[algorithm].variants:
+        recipe = RECIPES[algorithm].of(variant)
+        if variant == "notebook":  # It runs no job.
+            continue
+        folder = f"docker/{algorithm}" + ("-smddp" if variant == "smddp" else "")
+        assert recipe.folder == folder
+        assert "docker/entrypoint" in recipe.sources
+        assert recipe.dockerfile == f"{folder}/Dockerfile"
+    assert set(RECIPES[algorithm].apart) <= set(RECIPES[algorithm].variants)
 
 
 def test_what_the_dockerfile_copies_is_in_its_context() -> None:

@@ -21,7 +21,7 @@ from training.errors import JobFailed, UsageError
 from training.images.build import Origin
 from training.images.destination import Destination
 from training.images.publish import Image
-from training.images.recipes import RECIPES
+from training.images.recipes import RECIPES, Variant
 from training.images.remote import build_remotely
 from training.images.sources import PROJECT
 from training.outputs import RegistryOutputs
@@ -99,13 +99,18 @@ DONE: dict[str, Any] = {
 NO_DOCKER_HUB = "public.ecr.aws/docker/library/debian:bookworm-slim"
 
 
-def image(algorithm: str = "horovod") -> Image:
+def image(variant: Variant = "gpu") -> Image:
     host, _, name = URI.partition("/")
-    return Image.of(algorithm, RECIPES[algorithm], "gpu", Destination(host, name))
+    return Image.of("horovod", RECIPES["horovod"].of(variant), variant, Destination(host, name))
 
 
-def run(aws: Aws, origin: Origin = Origin(), tell: Callable[[str], None] = print) -> Any:  # noqa: B008
-    return build_remotely(image(), REGISTRY, origin, aws, tell, sleep=aws.sleep)  # type: ignore[arg-type]
+def run(
+    aws: Aws,
+    origin: Origin = Origin(),  # noqa: B008
+    tell: Callable[[str], None] = print,
+    variant: Variant = "gpu",
+) -> Any:
+    return build_remotely(image(variant), REGISTRY, origin, aws, tell, sleep=aws.sleep)  # type: ignore[arg-type]
 
 
 def test_a_build_is_told_what_and_follows_to_the_image_in_the_registry() -> None:
@@ -121,6 +126,14 @@ def test_a_build_is_told_what_and_follows_to_the_image_in_the_registry() -> None
     aws.stub.assert_no_pending_responses()
     assert (published.digest, was_built) == (DIGEST, True)
     assert said == [f"building in AWS: {ID}", "Step 1", "Step 2: [bold]"]
+
+
+def test_a_variant_on_another_base_is_built_as_a_variant_of_its_algorithm() -> None:
+    aws = Aws()
+    variables = {"ALGORITHM": "horovod", "VARIANT": "smddp", "BASE_IMAGE": "", "TORCH_INDEX": ""}
+    aws.expect(variables, RUNS, DONE)
+    assert run(aws, variant="smddp")[1]
+    aws.stub.assert_no_pending_responses()
 
 
 def test_the_archive_has_all_that_the_build_reads_and_the_same_bytes_each_time() -> None:
@@ -139,7 +152,7 @@ def test_the_archive_has_all_that_the_build_reads_and_the_same_bytes_each_time()
         assert (
             archive.read("docker/buildspec.yml") == (PROJECT / "docker/buildspec.yml").read_bytes()
         )
-    for recipe in RECIPES.values():
+    for recipe in (recipe for each in RECIPES.values() for recipe in each.each()):
         for source in recipe.sources:
             assert any(name == source or name.startswith(f"{source}/") for name in names), source
     assert {"constraints.txt", "training/images/__main__.py"} <= names

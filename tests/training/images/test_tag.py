@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 from pathlib import Path
 
@@ -67,6 +68,7 @@ def test_a_file_that_moves_or_goes_is_another_image(clone: Path) -> None:
 def test_variants_and_algorithms_have_tags_of_their_own() -> None:
     assert image_tag("horovod", variant="cpu") == f"{image_tag('horovod')}-cpu"
     assert len({image_tag(algorithm) for algorithm in RECIPES}) == len(RECIPES)
+    assert re.fullmatch(r"[0-9a-f]{16}-smddp", image_tag("horovod", variant="smddp"))
     assert local_name("horovod", variant="cpu") == (
         f"localhost/mask-rcnn/horovod:{image_tag('horovod')}-cpu"
     )

@@ -52,6 +52,20 @@ def test_a_number_that_is_used_again_is_left_alone(
     assert theirs.recv(1) == b"x"
 
 
+def test_one_that_its_owner_closes_meanwhile_is_no_error(
+    pair: tuple[socket.socket, socket.socket], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ours, theirs = pair
+    closed = os.dup(theirs.fileno())
+    found = open_connections()
+    os.close(closed)
+    # As if it had been closed right after the look.
+    monkeypatch.setattr("training.maskrcnn.connections.open_connections", lambda: found)
+    watch(found)
+    hang_up({closed: found[closed], ours.fileno(): found[ours.fileno()]})
+    assert theirs.recv(1) == b""
+
+
 def test_a_host_that_is_gone_without_a_word_is_missed_in_15_seconds(
     pair: tuple[socket.socket, socket.socket],
 ) -> None:

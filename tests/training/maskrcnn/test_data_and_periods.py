@@ -121,10 +121,6 @@ def test_the_rate_of_each_step_follows_the_schedule(
     )
 
 
-def test_loader_processes_change_nothing(one_rank: Any, train: Train) -> None:
-    assert_same(one_rank, train(checkpoint_period=5, num_workers=2))
-
-
 @pytest.fixture(scope="module")
 def ordered(
     shapes: TrainChannel,

@@ -8,11 +8,7 @@ proposals with nearly equal scores survives: after that both runs are right, but
 from __future__ import annotations
 
 import json
-import os
 import shutil
-import socket
-import subprocess
-import sys
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -21,72 +17,36 @@ from typing import Any
 import pytest
 import torch
 
-from training.errors import ExitCode
+from tests.training.maskrcnn.forks import run_ranks, variables_of_horovod, variables_of_torch
 from training.layout import LogChannel, TrainChannel
 
-ROOT = Path(__file__).parents[3]
+PROGRAM = "training.maskrcnn.train"
 
 
-def free_port() -> int:
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        return int(listener.getsockname()[1])
-
-
-def command(data: TrainChannel, log: Path, hyperparameters: Any, engine: str) -> list[str]:
+def arguments(data: TrainChannel, log: Path, hyperparameters: Any, engine: str) -> list[str]:
     log.mkdir()
     file = log / "hyperparameters.json"
     file.write_text(hyperparameters.model_dump_json())
     return [
-        *(sys.executable, "-m", "training.maskrcnn.train", "--data", str(data.root)),
-        *("--log-dir", str(log), "--hyperparameters", str(file), "--engine", engine),
+        *("--data", str(data.root), "--log-dir", str(log)),
+        *("--hyperparameters", str(file), "--engine", engine),
     ]
 
 
-def environment(**variables: str) -> dict[str, str]:
-    return {**os.environ, "OMP_NUM_THREADS": "1", **variables}
+def run_torch(words: list[str], **variables: str) -> list[tuple[int, str]]:
+    """Run two ranks joined by torch.distributed; return exit codes and what they printed."""
+    return run_ranks(PROGRAM, words, folder(words), [v | variables for v in variables_of_torch(2)])
 
 
-def run_torch(arguments: list[str], size: int = 2, **variables: str) -> list[tuple[int, str]]:
-    """Run ranks joined by torch.distributed; return each one's exit code and what it printed."""
-    port = str(free_port())
-    ranks = [
-        subprocess.Popen(
-            arguments,
-            cwd=ROOT,
-            env=environment(
-                RANK=str(rank),
-                LOCAL_RANK=str(rank),
-                WORLD_SIZE=str(size),
-                LOCAL_WORLD_SIZE=str(size),
-                MASTER_ADDR="127.0.0.1",
-                MASTER_PORT=port,
-                **variables,
-            ),
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-        )
-        for rank in range(size)
-    ]
-    outputs = [rank.communicate(timeout=120)[0] for rank in ranks]
-    return [(rank.returncode, output) for rank, output in zip(ranks, outputs, strict=True)]
+def run_horovod(words: list[str]) -> list[tuple[int, str]]:
+    """Run two ranks joined by Horovod; return exit codes and what they printed."""
+    with variables_of_horovod(2) as variables:
+        return run_ranks(PROGRAM, words, folder(words), variables)
 
 
-def run_horovod(arguments: list[str]) -> list[tuple[int, str]]:
-    """Run two ranks joined by Horovod; return horovodrun's exit code and what it printed."""
-    horovodrun = Path(sys.executable).parent / "horovodrun"
-    done = subprocess.run(
-        [str(horovodrun), "-np", "2", "--gloo", "--network-interfaces", "lo", *arguments],
-        cwd=ROOT,
-        env=environment(),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        timeout=120,
-        check=False,
-    )
-    return [(done.returncode, done.stdout)]
+def folder(words: list[str]) -> Path:
+    """Return where the log folder is."""
+    return Path(words[words.index("--log-dir") + 1]).parent
 
 
 RUNNERS = {"horovod": run_horovod, "torch": run_torch}
@@ -115,7 +75,7 @@ def two_ranks(
     @cache
     def train(engine: str) -> tuple[Path, str]:
         log = tmp_path_factory.mktemp(engine) / "log"
-        ranks = RUNNERS[engine](command(shapes, log, tiny(batch_size_per_gpu=2), engine))
+        ranks = RUNNERS[engine](arguments(shapes, log, tiny(batch_size_per_gpu=2), engine))
         assert {code for code, _ in ranks} == {0}, ranks
         return log, "".join(output for _, output in ranks)
 
@@ -149,47 +109,23 @@ def test_two_ranks_with_several_batches_a_step_are_one_rank_with_twice_the_batch
     )
     log = tmp_path / "log"
     hyperparameters = tiny(**several, optimizer="lars", batch_size_per_gpu=1)
-    ranks = RUNNERS[engine](command(shapes, log, hyperparameters, engine))
+    ranks = RUNNERS[engine](arguments(shapes, log, hyperparameters, engine))
     assert {code for code, _ in ranks} == {0}, ranks
     assert_agree(alone.channel.root, log, steps=3, tolerance=1e-4)
-
-
-SMDDP_STAND_IN = """
-from datetime import timedelta
-import torch.distributed as dist
-
-def make(store, rank, size, timeout):
-    print("a backend named smddp joins", rank, size, timeout)
-    return dist.ProcessGroupGloo(store, rank, size, timeout)
-
-dist.Backend.register_backend("smddp", make, devices=["cpu"])
-"""
 
 
 def test_the_engine_smddp_joins_ranks_by_the_backend_that_the_library_registers(
     shapes: TrainChannel, tiny: Any, tmp_path: Path
 ) -> None:
     """The library itself runs on SageMaker's GPU instances alone."""
-    library = tmp_path / "library" / "smdistributed" / "dataparallel" / "torch" / "torch_smddp.py"
-    library.parent.mkdir(parents=True)
-    library.write_text(SMDDP_STAND_IN)
     hyperparameters = tiny(batch_size_per_gpu=2, images_per_epoch=12)
     ranks = run_torch(
-        command(shapes, tmp_path / "log", hyperparameters, "smddp"),
-        PYTHONPATH=str(tmp_path / "library"),
+        arguments(shapes, tmp_path / "log", hyperparameters, "smddp"),
+        PYTHONPATH=str(Path(__file__).with_name("engines") / "stand_in"),
     )
     assert {code for code, _ in ranks} == {0}, ranks
     for rank, (_, output) in enumerate(ranks):
         assert f"a backend named smddp joins {rank} 2 0:30:00" in output
-
-
-def test_the_engine_smddp_says_where_its_library_is(
-    shapes: TrainChannel, tiny: Any, tmp_path: Path
-) -> None:
-    [(code, output)] = run_torch(command(shapes, tmp_path / "log", tiny(), "smddp"), size=1)
-    assert code == ExitCode.USAGE
-    assert "No module named 'smdistributed'" in output
-    assert "AWS's Deep Learning Containers for SageMaker alone" in output
 
 
 WITHOUT_PYRAMID = {
@@ -223,7 +159,7 @@ def test_sync_batch_norm_of_two_ranks_is_batch_norm_of_one(  # noqa: PLR0917 (fi
     in_sync = {"batch_norm": "SyncBN", **model}
     alone = train_in_process(shapes, tmp_path / "alone", tiny(**in_sync))
     log = tmp_path / "log"
-    ranks = RUNNERS[engine](command(shapes, log, tiny(**in_sync, batch_size_per_gpu=2), engine))
+    ranks = RUNNERS[engine](arguments(shapes, log, tiny(**in_sync, batch_size_per_gpu=2), engine))
     assert {code for code, _ in ranks} == {0}, ranks
     steps = model["images_per_epoch"] // 4
     assert_agree(alone.channel.root, log, steps=steps, tolerance=1e-4)
@@ -238,7 +174,7 @@ def test_a_rank_that_fails_alone_tells_why_and_no_rank_goes_on(
     for file in data.images("train2017").iterdir():
         file.write_bytes(b"oops")
     log = tmp_path / "log"
-    ranks = run_torch(command(data, log, tiny(max_broken_pictures=1), "torch"))
+    ranks = run_torch(arguments(data, log, tiny(max_broken_pictures=1), "torch"))
     assert [code for code, _ in ranks] == [1, 1], ranks
     assert "Traceback" not in ranks[0][1] + ranks[1][1]
     outcome = json.loads(LogChannel(log).outcome.read_text())

@@ -100,6 +100,7 @@ def test_epoch_schedule_reads_back_from_its_own_text(epochs: list[int], value: f
         ({"lr_schedule": [9], "lr_epoch_schedule": [(1, None)]}, "give one, not both"),
         ({"bach_norm": "GN"}, "bach_norm: unknown key; did you mean batch_norm?"),
         ({"data_train": "../etc"}, "data_train.0: '../etc': string should match pattern"),
+        ({"data_train": "a,b,a"}, "data_train: 'a,b,a': a stands there twice; name each"),
         ({"image_short_sides": [1400]}, "image_max_side 1333 is less than the largest of"),
         (
             {"image_short_sides": [800, 640], "short_side_sampling": "range"},

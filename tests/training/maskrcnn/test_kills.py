@@ -1,14 +1,9 @@
-"""A run that is killed, over and over, ends as the one that was left alone, bit for bit.
-
-Real processes, forked from one that has imported everything: most of a rank's start is imports.
-"""
+"""A run that is killed, over and over, ends as the one that was left alone, bit for bit."""
 
 from __future__ import annotations
 
 import json
-import multiprocessing
 import random
-import socket
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -19,22 +14,12 @@ from typing import Any
 import pytest
 import torch
 
+from tests.training.maskrcnn.forks import fork_rank, variables_of_torch
 from tests.training.maskrcnn.recorded import SCRIPT, Recorded
 from training.layout import LogChannel, TrainChannel
 
-FORKS = multiprocessing.get_context("forkserver")
-FORKS.set_forkserver_preload(["training.maskrcnn.trainer", "torch.utils.tensorboard"])
-
 LEAVES_S = 30
 """Longest time from SIGTERM to the end: what the launcher gives, too."""
-
-RANK = """
-import os, runpy, sys
-os.environ.update({environ!r})
-sys.stdout = sys.stderr = open({output!r}, "a")
-sys.argv = {argv!r}
-runpy.run_path(sys.argv[0], run_name="__main__")
-"""
 
 
 @dataclass(frozen=True)
@@ -58,33 +43,16 @@ class KilledRun:
         self.recorded.folder.mkdir(parents=True, exist_ok=True)
         hyperparameters = self.folder / "hyperparameters.json"
         hyperparameters.write_text(self.hyperparameters.model_dump_json())
-        argv = [
-            *(str(SCRIPT), "--engine", "torch", "--data", str(self.data.root)),
+        arguments = [
+            *("--engine", "torch", "--data", str(self.data.root)),
             *("--log-dir", str(self.recorded.log.root)),
             *("--hyperparameters", str(hyperparameters)),
         ]
-        code = RANK.format(
-            environ={"RECORDED": str(self.recorded.folder), **variables},
-            output=str(self.folder / "output"),
-            argv=argv,
-        )
-        rank = FORKS.Process(target=exec, args=(code, {}))
-        rank.start()
-        return rank
+        noted = {"RECORDED": str(self.recorded.folder)}
+        return fork_rank(SCRIPT, arguments, self.folder / "output", **noted, **variables)
 
     def start_two(self) -> list[BaseProcess]:
-        port = str(free_port())
-        return [
-            self.start(
-                RANK=str(rank),
-                LOCAL_RANK=str(rank),
-                WORLD_SIZE="2",
-                LOCAL_WORLD_SIZE="2",
-                MASTER_ADDR="127.0.0.1",
-                MASTER_PORT=port,
-            )
-            for rank in range(2)
-        ]
+        return [self.start(**variables) for variables in variables_of_torch(2)]
 
     def checkpointed(self) -> int:
         """Return the step of the newest checkpoint."""
@@ -120,12 +88,6 @@ class KilledRun:
         if chance.random() < 0.5:
             return self.kill_when(lambda: self.checkpointed() > before and self.is_saving())
         return self.kill_when(lambda: self.checkpointed() > before, after_s=chance.uniform(0, 0.1))
-
-
-def free_port() -> int:
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        return int(listener.getsockname()[1])
 
 
 def numbers(log: LogChannel) -> dict[int, tuple[float, float]]:

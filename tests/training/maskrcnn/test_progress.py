@@ -57,6 +57,8 @@ def test_a_line_of_progress_says_how_fast_it_is_and_what_is_left() -> None:
     line = describe(values, step=30, total_steps=90, epoch=1.5, images_left=1200)
     assert line.startswith("step 30/90 epoch 1.50 loss 2.5000 (object 0.500 ")
     assert line.endswith("20.0 img/s data wait 50% memory 900 MiB host 1200 MiB left 0:01:00")
+    endless = describe(values, step=30, total_steps=90, epoch=1.5, images_left=10**15)
+    assert endless.endswith("left ?")
 
 
 def test_an_evaluation_is_a_line_with_its_scores_and_speed() -> None:

@@ -80,7 +80,7 @@ def test_the_whole_command_of_two_processes(tmp_path: Path) -> None:
         "OMP_NUM_THREADS": "2",
         "PYTHONPATH": "/project",
         "PYTHONUNBUFFERED": "1",
-        "HOROVOD_CYCLE_TIME": "5",
+        "HOROVOD_CYCLE_TIME": "20",
     }
     assert request(planned).data_copied_from == "s3://bucket-1/mask-rcnn/sagemaker/input/train"
     assert request(planned).model_copied_to == (

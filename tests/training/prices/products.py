@@ -77,6 +77,44 @@ def asked(region: str, token: str | None = None) -> dict[str, Any]:
     }
 
 
+def ec2_product(  # noqa: PLR0917
+    instance_type: str,
+    usd: str,
+    usage: str = "BoxUsage",
+    operation: str = "RunInstances",
+    system: str = "Linux",
+    unit: str = "Hrs",
+) -> str:
+    """Return one of PriceList's texts: an instance type of EC2 in eu-west-1."""
+    value = json.loads(product(instance_type, usd, None, unit=unit))
+    value["product"]["attributes"] = {
+        "capacitystatus": "Used",
+        "instanceType": instance_type,
+        "operatingSystem": system,
+        "operation": operation,
+        "preInstalledSw": "NA",
+        "regionCode": "eu-west-1",
+        "servicecode": "AmazonEC2",
+        "tenancy": "Shared",
+        "usagetype": f"EU-{usage}:{instance_type}",
+    }
+    return json.dumps(value)
+
+
+def ec2_asked(region: str) -> dict[str, Any]:
+    """Return the request for EC2's instances with Linux of a region."""
+    wanted = {
+        "regionCode": region,
+        "operatingSystem": "Linux",
+        "tenancy": "Shared",
+        "preInstalledSw": "NA",
+        "capacitystatus": "Used",
+        "operation": "RunInstances",
+    }
+    filters = [{"Type": "TERM_MATCH", "Field": k, "Value": v} for k, v in wanted.items()]
+    return {**asked(region), "ServiceCode": "AmazonEC2", "Filters": filters}
+
+
 def answer(*products: str, token: str | None = None) -> dict[str, Any]:
     return {
         "FormatVersion": "aws_v1",

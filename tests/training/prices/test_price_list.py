@@ -84,14 +84,18 @@ def test_each_shipped_price_has_a_day_and_a_source_and_is_of_a_training_type() -
     told = [(each.service, each.region, name) for each in lists for name in each.usd_per_hour]
     assert len(told) == len(set(told))
     known = {each.sagemaker_name for each in INSTANCES if each.on_sagemaker}
+    known |= {each.name for each in INSTANCES}
     for each in lists:
-        assert each.service == "sagemaker-training"
+        assert each.service in {"sagemaker-training", "ec2-on-demand"}
+        prefix = "ml." if each.service == "sagemaker-training" else ""
+        assert all(name.startswith(prefix) for name in each.usd_per_hour)
         assert is_region(each.region)
         assert "github.com/" in each.source
         assert each.as_of > date(2026, 1, 1)
-        accelerated = {name for name in each.usd_per_hour if name[3] in "gp"}
+        accelerated = {name for name in each.usd_per_hour if name[len(prefix)] in "gp"}
         assert accelerated <= known
-        assert not {name for name in accelerated if name[3:].split(".")[0] in EXCLUDED_FAMILIES}
+        families = {name.removeprefix(prefix).split(".")[0] for name in accelerated}
+        assert not families & EXCLUDED_FAMILIES.keys()
 
 
 def test_shipped_file_is_small_and_sorted() -> None:

@@ -12,25 +12,36 @@ import pytest
 from botocore.stub import Stubber
 from typer.testing import CliRunner
 
-from tests.training.prices.products import VERSION, answer, asked, pricing_client, product
+from tests.training.prices.products import (
+    VERSION,
+    answer,
+    asked,
+    ec2_asked,
+    ec2_product,
+    pricing_client,
+    product,
+)
 from training.aws import client as aws_client
 from training.aws.pricing import Pricing
 from training.cli import run
 from training.errors import AwsError, ExitCode
 from training.prices.__main__ import app
 from training.prices.cache import price_cache
-from training.prices.price_list import SAGEMAKER_TRAINING
+from training.prices.price_list import EC2_ON_DEMAND, SAGEMAKER_TRAINING
 from training.prices.refresh import endpoint_for, fetch
+from training.prices.services import SERVICES
 from training.prices.table import SHIPPED, Price, find_price
 
 TODAY = date(2026, 11, 28)
+
+SAGEMAKER, EC2 = SERVICES
 
 
 def fetched(*products: str) -> Any:
     client, stubber = pricing_client()
     stubber.add_response("get_products", answer(*products), asked("eu-west-1"))
     with stubber:
-        return fetch(Pricing(client), "eu-west-1", today=TODAY)
+        return fetch(Pricing(client), SAGEMAKER, "eu-west-1", today=TODAY)
 
 
 def test_whole_list_is_kept_with_its_version_and_the_day() -> None:
@@ -69,6 +80,26 @@ def test_whole_list_is_kept_with_its_version_and_the_day() -> None:
 def test_only_an_hour_of_training_on_demand_in_usd_is_a_price(other: str) -> None:
     found = fetched(other, product("ml.g5.xlarge", "1.408"))
     assert found.usd_per_hour == {"ml.g5.xlarge": 1.408}
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        ec2_product("g5.2xlarge", "1.2", "DedicatedUsage"),
+        ec2_product("g5.2xlarge", "1.2", "UnusedBox"),
+        ec2_product("g5.2xlarge", "1.2", operation="RunInstances:0010"),
+        ec2_product("g5.2xlarge", "1.2", system="Windows"),
+        ec2_product("g5.2xlarge", "0.0000000000"),
+        ec2_product("g5.2xlarge", "1.2", unit="Quantity"),
+    ],
+)
+def test_of_ec2_only_an_hour_on_demand_with_plain_linux_is_a_price(other: str) -> None:
+    client, stubber = pricing_client()
+    products = answer(other, ec2_product("g5.xlarge", "1.123"))
+    stubber.add_response("get_products", products, ec2_asked("eu-west-1"))
+    with stubber:
+        found = fetch(Pricing(client), EC2, "eu-west-1", today=TODAY)
+    assert (found.service, found.usd_per_hour) == ("ec2-on-demand", {"g5.xlarge": 1.123})
 
 
 def test_prefix_of_the_region_may_be_missing() -> None:
@@ -123,13 +154,19 @@ def aws(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Stubber:
 def test_command_fetches_into_the_users_cache_and_plans_use_it(aws: Stubber) -> None:
     before = SHIPPED.read_bytes()
     aws.add_response("get_products", answer(product("ml.g5.xlarge", "1.408")), asked("eu-west-1"))
+    aws.add_response(
+        "get_products", answer(ec2_product("g5.xlarge", "1.123")), ec2_asked("eu-west-1")
+    )
     with aws:
         ran = CliRunner().invoke(app, ["refresh"])
         aws.assert_no_pending_responses()
     assert ran.exit_code == 0, ran.output
     cache = price_cache(os.environ)
     file = cache / "sagemaker-training.eu-west-1.json"
-    assert ran.stdout == f"{file}\n"
+    assert ran.stdout == f"{file}\n{cache / 'ec2-on-demand.eu-west-1.json'}\n"
+    found = find_price(EC2_ON_DEMAND, "eu-west-1", "g5.xlarge", cache=cache)
+    assert isinstance(found, Price)
+    assert found.usd_per_hour == 1.123
     found = find_price(SAGEMAKER_TRAINING, "eu-west-1", "ml.g5.xlarge", cache=cache)
     assert isinstance(found, Price)
     assert found.usd_per_hour == 1.408
@@ -140,12 +177,15 @@ def test_command_fetches_into_the_users_cache_and_plans_use_it(aws: Stubber) -> 
 def test_command_prints_json_for_each_region(aws: Stubber) -> None:
     for region in ("eu-west-1", "us-west-2"):
         aws.add_response("get_products", answer(product("ml.g5.xlarge", "1.4")), asked(region))
+        aws.add_response("get_products", answer(ec2_product("g5.xlarge", "1.1")), ec2_asked(region))
     regions = ["--region", "eu-west-1", "--region", "us-west-2", "--region", "eu-west-1"]
     with aws:
         ran = CliRunner().invoke(app, ["refresh", "--format", "json", *regions])
     assert ran.exit_code == 0, ran.output
     found = json.loads(ran.stdout)
-    assert [each["region"] for each in found] == ["eu-west-1", "us-west-2"]
+    assert [(each["region"], each["service"]) for each in found] == [
+        (region, service.name) for region in ("eu-west-1", "us-west-2") for service in SERVICES
+    ]
     assert all(Path(each["file"]).is_file() for each in found)
 
 
@@ -198,6 +238,7 @@ def test_cache_that_cannot_be_written_is_named(
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
     aws.add_response("get_products", answer(product("ml.g5.xlarge", "1.4")))
+    aws.add_response("get_products", answer(ec2_product("g5.xlarge", "1.1")))
     with aws:
         assert exit_code(monkeypatch, "refresh") == ExitCode.USAGE
     assert "set XDG_CACHE_HOME" in capsys.readouterr().err

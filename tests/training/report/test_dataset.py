@@ -49,8 +49,23 @@ def test_keys_may_come_in_any_order(sample: Any, coco: TrainChannel):
 
 
 def test_no_evaluation_is_said(sample: Any, coco: TrainChannel):
-    with pytest.raises(NoPictures, match="There was no evaluation"):
+    with pytest.raises(NoPictures, match="No evaluation has left its predictions"):
         choose_pictures(sample.log, coco)
+
+
+def test_detections_that_tensorpack_left_are_shown_too(sample: Any, coco: TrainChannel):
+    """AWS's variant names the file without the data set, and lists detections alone."""
+    sample.write_predictions()
+    own = choose_pictures(sample.log, coco)
+    detections = json.loads(sample.log.predictions.read_text(encoding="utf-8"))["detections"]
+    sample.log.predictions.unlink()
+    for attempt, step in (("attempt-1", 1500), ("attempt-2", 1000)):
+        folder = sample.log.checkpoints / attempt
+        folder.mkdir(parents=True)
+        written = json.dumps(detections if step == 1500 else [])
+        (folder / f"val2017-outputs{step}").write_text(written, encoding="utf-8")
+    chosen = choose_pictures(sample.log, coco)
+    assert (chosen.split, chosen.step, chosen.pictures) == ("val2017", 1500, own.pictures)
 
 
 def test_no_data_set_is_said_with_the_way_out(sample: Any):

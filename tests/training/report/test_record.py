@@ -1,4 +1,7 @@
+import json
 from typing import Any
+
+import pytest
 
 from training.report.record import TAIL_LINES, read_record
 
@@ -44,3 +47,38 @@ def test_terminal_escapes_and_progress_bars_are_cleaned(sample: Any):
     (log,) = read_record(sample.log).rank_logs
     assert log.lines[:3] == ("red", "100% done", "bad � byte")
     assert log.lines[3] == "x" * 400 + " …"
+
+
+def test_tensorpacks_figures_are_read_from_its_file_of_each_start(sample: Any):
+    sample.write_job(algorithm="tensorpack")
+    for number, (name, step) in enumerate((("stat.json", 500), ("stats.json", 1000)), 1):
+        attempt = sample.log.checkpoints / f"attempt-{number}"
+        attempt.mkdir(parents=True)
+        entry = {"global_step": step, "epoch_num": number, "total_cost": 1 / number}
+        (attempt / name).write_text(json.dumps([entry]), encoding="utf-8")
+    sample.log.rank(0).write_text("Epoch 9 (global_step 9000) finished\n", encoding="utf-8")
+    metrics = read_record(sample.log).metrics
+    assert [(p.x, p.mean) for p in metrics.train["total_cost"]] == [(500, 1.0), (1000, 0.5)]
+
+
+@pytest.mark.parametrize("name", ["rank-0.log", "launcher.log", "checkpoints/attempt-1/log.log"])
+def test_without_it_they_are_read_as_they_were_printed(sample: Any, name: str):
+    sample.write_job(algorithm="aws-samples")
+    path = sample.log.root / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(
+        "[1128 12:00:01 @base.py:284] Epoch 1 (global_step 500) finished, time:1 minute.\n"
+        "[1128 12:00:01 @monitor.py:474] total_cost: 2.5\n",
+        encoding="utf-8",
+    )
+    metrics = read_record(sample.log).metrics
+    assert [(p.x, p.mean) for p in metrics.train["total_cost"]] == [(500, 2.5)]
+
+
+def test_our_trainers_file_counts_before_all_others(sample: Any):
+    sample.write_all()
+    attempt = sample.log.checkpoints / "attempt-1"
+    attempt.mkdir(parents=True)
+    entry = {"global_step": 9, "epoch_num": 1, "total_cost": 1.0}
+    (attempt / "stats.json").write_text(json.dumps([entry]), encoding="utf-8")
+    assert read_record(sample.log).metrics.last_step == 40

@@ -11,6 +11,11 @@ import typer
 from training.data.places import Places
 from training.outputs import Outputs, read_outputs_file
 
+OutputsFileOption = Annotated[
+    Path | None,
+    typer.Option(help="What cdk deploy --outputs-file wrote; else CloudFormation is asked."),
+]
+
 JobsOption = Annotated[int, typer.Option(min=1, max=64, help="Files at a time.")]
 
 

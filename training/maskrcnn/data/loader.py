@@ -121,5 +121,6 @@ def _check_shared_memory(
             f"{shared_memory}: {free // MIB} MiB free, but {local_size} ranks with num_workers "
             f"{hyperparameters.num_workers} and batch_size_per_gpu "
             f"{hyperparameters.batch_size_per_gpu} may need {needed // MIB} MiB. Make it larger "
-            "(docker run --shm-size, a memory-backed emptyDir), or lower num_workers (0 needs none)"
+            "(docker run --shm-size; resources.shm of the EKS charts), or lower num_workers (0 "
+            "needs none)"
         )

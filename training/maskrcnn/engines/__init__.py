@@ -14,7 +14,7 @@ MODULES = {name: f"training.maskrcnn.engines.{name}_engine" for name in get_args
 _COMES_FROM = {
     "horovod": "`make setup` installs it",
     "torch": "`make setup` installs it",
-    "smddp": "It is in AWS's Deep Learning Containers for SageMaker alone",
+    "smddp": "It is in AWS's Deep Learning Containers for SageMaker alone, for p4d and p4de",
 }
 
 

@@ -29,6 +29,7 @@ from training.maskrcnn.engines.engine import (
     to_bytes,
 )
 from training.maskrcnn.hyperparameters import Hyperparameters
+from training.maskrcnn.older_torch import NO_BUFFERS
 
 T = TypeVar("T")
 
@@ -74,10 +75,10 @@ class TorchEngine:
             return model, optimizer
         parallel = DistributedDataParallel(
             model,
-            # Evaluation shares rank 0's statistics, training needs no others'.
-            forward_sync_buffers=False,
             # Gradients live where they are added up, and are not copied there and back.
             gradient_as_bucket_view=True,
+            # Evaluation shares rank 0's statistics, training needs no others'.
+            **NO_BUFFERS,
         )
         sent_type = SENT_TYPES[compression]
         # A lambda: DistributedDataParallel refuses a hook whose annotations are text.
@@ -104,9 +105,7 @@ class TorchEngine:
         if self.size == 1:
             return [value]
         data = to_bytes(value) if self.rank != 0 else torch.empty(0, dtype=torch.uint8)
-        lengths = torch.zeros(self.size, dtype=torch.int64, device=self.device)
-        lengths[self.rank] = data.numel()
-        dist.all_reduce(lengths)
+        lengths = self._lengths(data)
         if self.rank != 0:
             for part in parts_of(data.numel()):
                 dist.send(data[part].to(self.device), dst=0)
@@ -115,9 +114,16 @@ class TorchEngine:
             value,
             *(
                 cast(T, from_bytes(self._receive(sender, length)))
-                for sender, length in enumerate(lengths.tolist()[1:], start=1)
+                for sender, length in enumerate(lengths[1:], start=1)
             ),
         ]
+
+    def _lengths(self, data: Tensor) -> list[int]:
+        """Return how many bytes each rank has."""
+        lengths = torch.zeros(self.size, dtype=torch.int64, device=self.device)
+        lengths[self.rank] = data.numel()
+        dist.all_reduce(lengths)
+        return cast(list[int], lengths.tolist())
 
     def _receive(self, sender: int, length: int) -> Tensor:
         """Return (length,) uint8, in the host's memory."""

@@ -14,7 +14,6 @@ def find(spec: JobSpec, body: Mapping[str, Any]) -> Iterator[Finding]:
     """Yield warnings about a CreateTrainingJob body; nobody is asked."""
     yield from _sharded(body)
     yield from _encrypted_with_efa(body)
-    yield from _without_smddp(spec)
     yield from _idle(spec, body)
     yield from _spot_here(spec, body)
 
@@ -50,27 +49,6 @@ def _encrypted_with_efa(body: Mapping[str, Any]) -> Iterator[Finding]:
             f"sagemaker.encrypt_traffic: {kind} has Elastic Fabric Adapters, and AWS does not say "
             "that what goes through them is encrypted",
             "sagemaker.encrypt_traffic",
-        )
-
-
-def takes_project_image(spec: JobSpec) -> bool:
-    """Return whether the image that this project builds for the algorithm can run the job.
-
-    That of `horovod` has the PyTorch of PyPI, newer than 2.4.1, the last that SMDDP is made for:
-    docs/reference.md, What runs where.
-    """
-    return spec.algorithm != "horovod" or spec.sagemaker.distribution != "smddp"
-
-
-def _without_smddp(spec: JobSpec) -> Iterator[Finding]:
-    if spec.image is None and not takes_project_image(spec):
-        yield Finding(
-            "image-without-smddp",
-            "error",
-            "sagemaker.distribution: smddp needs an image with torch 2.4.1 or older and "
-            "smdistributed-dataparallel, and this project builds none: docker/horovod has neither. "
-            "Name an image of yours in ECR with `image:`, or leave sagemaker.distribution out",
-            "image",
         )
 
 

@@ -7,6 +7,7 @@ from typing import Any
 from training.algorithms import Distribution
 from training.job import Job
 from training.outputs import NetworkOutputs, StorageOutputs
+from training.platforms.common.tags import tags
 from training.platforms.sagemaker.channels import input_data_config
 from training.platforms.sagemaker.container import algorithm_specification, hyperparameters
 from training.platforms.sagemaker.environment import environment
@@ -18,7 +19,6 @@ from training.platforms.sagemaker.names import Names
 from training.platforms.sagemaker.network import networking
 from training.platforms.sagemaker.results import results
 from training.platforms.sagemaker.stopping import stopping
-from training.platforms.sagemaker.tags import tags
 
 
 def create_training_job(

@@ -6,9 +6,9 @@ import re
 
 from training.aws.clients import Clients
 from training.errors import AwsError
+from training.platforms.common.patience import Patience
 from training.platforms.copied_data import bucket_and_key
 from training.platforms.sagemaker.ending import Checkpoint
-from training.platforms.sagemaker.patience import Patience
 from training.platforms.sagemaker.state import JobState
 
 ATTEMPTS = 3

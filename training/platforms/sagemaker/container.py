@@ -1,15 +1,13 @@
-"""What the instances run: the image, the metrics in its lines, and the hyperparameters."""
+"""What the instances run: the image with the metrics in its lines, and the hyperparameters."""
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 from training import algorithms
 from training.errors import UsageError
 from training.hyperparameter_text import to_texts
 from training.job import Job
-from training.outputs import Outputs, RegistryOutputs
 from training.platforms.sagemaker.channels import input_mode
 
 # https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_CreateTrainingJob.html, and the
@@ -18,34 +16,6 @@ from training.platforms.sagemaker.channels import input_mode
 MAX_HYPERPARAMETERS = 100
 MAX_KEY_LENGTH = 256
 MAX_VALUE_LENGTH = 2500
-
-MAX_IMAGE_LENGTH = 255
-_IMAGE = re.compile(r"[^\s/]+(/[^\s/]+)+")
-
-
-def image(job: Job, outputs: Outputs, *, here: bool) -> str:
-    """Return the job's image: the user's, or what this project's sources make.
-
-    Args:
-        here: For containers on this machine, which need no registry.
-
-    Raises:
-        UsageError: RegistryStack is not there, or it is no image's name.
-    """
-    if job.spec.image is not None:
-        if len(job.spec.image) > MAX_IMAGE_LENGTH or not _IMAGE.fullmatch(job.spec.image):
-            raise UsageError(
-                f"image: {job.spec.image!r}: expected registry/repository:tag or "
-                f"registry/repository@sha256:..., at most {MAX_IMAGE_LENGTH} characters, no spaces"
-            )
-        return job.spec.image
-    from training.images.tag import image_tag, local_name
-
-    if here:
-        return local_name(job.spec.algorithm)
-    registry = outputs.read(RegistryOutputs)
-    repository = getattr(registry, algorithms.load(job.spec.algorithm).REPOSITORY)
-    return f"{repository}:{image_tag(job.spec.algorithm)}"
 
 
 def algorithm_specification(job: Job, *, image: str) -> dict[str, Any]:

@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator, Mapping
+from datetime import UTC, datetime
 from functools import partial
 from itertools import islice
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
 
 from training.aws.clients import Clients
 from training.aws.errors import AwsRefused
 from training.aws.sagemaker import JobPage
 from training.cli import log as console
 from training.jobs.info import JobInfo
+from training.platforms.common.patience import Patience, Timer, connect
 from training.platforms.sagemaker import follow as following
 from training.platforms.sagemaker.find_job import find_job
 from training.platforms.sagemaker.fingerprint import fingerprint_of
-from training.platforms.sagemaker.patience import Patience, Timer, connect
 from training.platforms.sagemaker.state import JobState, read_state
 from training.platforms.sagemaker.watch import Watch
+
+if TYPE_CHECKING:
+    from training.jobs.control import JobControl
 
 PAUSE_S = 0.1
 """Between two jobs that are looked at; AWS does not tell the rate of DescribeTrainingJob."""
@@ -27,6 +33,14 @@ ATTEMPTS = 3
 
 LOOKED_AT = 1000
 """Of the newest jobs of a region: those of other programs in between make a list slow."""
+
+
+def control(_: Path | None) -> JobControl:
+    """Return what looks after the training jobs of an account and region: this very module.
+
+    No output of the stacks is needed for that.
+    """
+    return cast("JobControl", sys.modules[__name__])
 
 
 def jobs(*, limit: int) -> list[JobInfo]:
@@ -145,6 +159,7 @@ def _info(state: JobState) -> JobInfo:
         created=state.created,
         ended=state.ended,
         billing=state.billing(),
+        usage=state.usage(datetime.now(UTC)),
         model=state.model,
         log=state.log,
     )

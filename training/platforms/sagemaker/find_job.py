@@ -5,8 +5,8 @@ from __future__ import annotations
 from training.aws.errors import AwsRefused
 from training.errors import AwsError, UsageError
 from training.job import is_job_name
+from training.platforms.common.patience import Patience
 from training.platforms.sagemaker.commands import LIST
-from training.platforms.sagemaker.patience import Patience
 from training.platforms.sagemaker.state import JobState, read_state
 
 
@@ -35,6 +35,6 @@ def find_job(patience: Patience, job_name: str) -> JobState:
     if description is None:
         raise UsageError(
             f"{job_name}: SageMaker has no training job of this name in this account and region. "
-            f"Those of this program: {LIST}"
+            f"Those of this program: {LIST}; a cluster's have --platform ec2 or eks"
         )
     return read_state(description)

@@ -6,13 +6,13 @@ from collections.abc import Callable
 
 from training.aws.clients import Clients
 from training.cli import log as console
-from training.errors import AwsError, Interrupted
+from training.platforms.common.patience import Patience, Timer, connect
 from training.platforms.sagemaker.checkpoints import look_for_checkpoint
 from training.platforms.sagemaker.commands import how_to_follow, how_to_stop
 from training.platforms.sagemaker.ending import conclude, failed_host
 from training.platforms.sagemaker.find_job import find_job
-from training.platforms.sagemaker.patience import Patience, Timer, connect
 from training.platforms.sagemaker.watch import Tell, Watch
+from training.platforms.watching import watching
 
 
 def follow(
@@ -29,7 +29,7 @@ def follow(
     A lost connection does not end it: the job goes on meanwhile, and its lines are kept.
 
     Args:
-        clients: That send each request once: see `training.platforms.sagemaker.patience.connect`.
+        clients: That send each request once: see `training.platforms.common.patience.connect`.
         job_name: Of SageMaker's training job.
         show: Takes each line of the job.
         tell: Takes a line about the job, for the user.
@@ -45,20 +45,10 @@ def follow(
     """
     timer = timer or Timer()
     patience = Patience(clients, reconnect=reconnect, tell=tell, timer=timer)
-    try:
+    with watching(job_name, follow=how_to_follow(job_name), stop=how_to_stop(job_name)):
         job = find_job(patience, job_name)
         watch = Watch(job, patience=patience, show=show, tell=tell, timer=timer)
         ended = watch.until_the_end()
-    except KeyboardInterrupt as error:
-        raise Interrupted(
-            f"watching; {job_name} goes on. Watch it again: {how_to_follow(job_name)}; end it: "
-            f"{how_to_stop(job_name)}"
-        ) from error
-    except AwsError as error:
-        raise AwsError(
-            f"{error}. {job_name} is not watched any more; if it runs, it goes on. Watch it again: "
-            f"{how_to_follow(job_name)}"
-        ) from error
     conclude(
         ended,
         last_lines=watch.last_lines(failed_host(ended.failure_reason)),

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from training.aws.logs import LogTokenExpired, Page
+from training.platforms.common.patience import Patience, Timer
 from training.platforms.sagemaker.log_lines import Line
-from training.platforms.sagemaker.patience import Patience, Timer
 
 GROUP = "/aws/sagemaker/TrainingJobs"
 """Its streams are named `<job>/algo-<number of the host>-<time>`, one or more for each host.

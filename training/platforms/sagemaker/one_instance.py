@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from training.errors import UsageError
@@ -18,7 +18,7 @@ from training.platforms.sagemaker.file_system import FileSystem
 from training.platforms.sagemaker.fingerprint import with_fingerprint
 
 ROOT_CHANNEL = "root"
-"""Of the file system: the containers have it at /opt/ml/input/data/root."""
+"""Of a file system's root: the containers have it at /opt/ml/input/data/root."""
 
 VOLUME_GIB = 30
 """EBS of the instance. It holds nothing: the data stays on the file system."""
@@ -41,8 +41,8 @@ class OneInstance:
     image: str
     arguments: Sequence[str]
     """Of the image's entry point, in place of `train`."""
-    file_system: FileSystem
-    """All of it is a channel that may be written to."""
+    file_systems: Mapping[str, FileSystem]
+    """By channel; all of each may be written to."""
     vpc: Mapping[str, Any]
     """VpcConfig: where the file system can be mounted."""
     role_arn: str
@@ -54,6 +54,8 @@ class OneInstance:
     """Of KMS."""
     network_isolation: bool
     tags: Sequence[Mapping[str, str]]
+    hyperparameters: Mapping[str, str] = field(default_factory=dict)
+    """What the command reads besides its arguments."""
 
     def body(self) -> dict[str, Any]:
         """Return the CreateTrainingJob request.
@@ -67,6 +69,10 @@ class OneInstance:
             UsageError: An argument is too long for SageMaker.
         """
         self._check_arguments()
+        told = {"HyperParameters": dict(self.hyperparameters)} if self.hyperparameters else {}
+        channels = [
+            files.channel(name, "", "rw") for name, files in sorted(self.file_systems.items())
+        ]
         return with_fingerprint(
             {
                 "TrainingJobName": self.name,
@@ -75,8 +81,9 @@ class OneInstance:
                     "TrainingInputMode": "File",
                     "ContainerArguments": list(self.arguments),
                 },
+                **told,
                 "RoleArn": self.role_arn,
-                "InputDataConfig": [self.file_system.channel(ROOT_CHANNEL, "", "rw")],
+                "InputDataConfig": channels,
                 "OutputDataConfig": {"S3OutputPath": self.output, "KmsKeyId": self.key_arn},
                 "ResourceConfig": self._resources(),
                 "VpcConfig": dict(self.vpc),
@@ -97,9 +104,9 @@ class OneInstance:
         for argument in self.arguments:
             if len(argument) > ARGUMENT_LENGTH:
                 raise UsageError(
-                    f"{argument}: has {len(argument)} characters, and the training job that looks "
-                    f"at the file system takes {ARGUMENT_LENGTH}; choose a shorter path "
-                    "(channels.log, channels.train)"
+                    f"{argument}: has {len(argument)} characters, and an argument of a training "
+                    f"job takes {ARGUMENT_LENGTH}; choose a shorter path (channels.log, "
+                    "channels.train, --path)"
                 )
 
 

@@ -7,12 +7,12 @@ from typing import Any
 
 from training import algorithms
 from training.algorithms.pairings import check_pairing
-from training.errors import UsageError
+from training.algorithms.possible import check_possible
 from training.job import Job
 from training.outputs import NetworkOutputs, Outputs, RegistryOutputs, StorageOutputs
 from training.platforms.api import Cost, Ending, Launch, Plan, StepBefore, job_name
+from training.platforms.common.image import image as image_of
 from training.platforms.sagemaker.body import create_training_job
-from training.platforms.sagemaker.container import image as image_of
 from training.platforms.sagemaker.experiment import plan_experiment
 from training.platforms.sagemaker.machines import LOCAL, Machines, machines
 from training.platforms.sagemaker.names import names
@@ -34,6 +34,12 @@ def plan(job: Job, outputs: Outputs, launch: Launch) -> Plan:
         data_source=job.spec.data_source,
         instance=on.instance,
         distribution=job.spec.sagemaker.distribution,
+    )
+    check_possible(
+        job.spec.algorithm,
+        job.hyperparameters,
+        distribution=pairing.distribution,
+        gpus=on.instance.gpus if on.instance else launch.machine.gpus,
     )
     network, storage = outputs.read(NetworkOutputs), outputs.read(StorageOutputs)
     image, called = image_of(job, outputs, here=on.type == LOCAL), names(job, launch)
@@ -85,25 +91,10 @@ def _cost(
     return sagemaker_cost(
         body,
         [step.request for step in preparation if step.request],
-        region=_region(storage),
+        region=storage.arn("encryption_key_arn").region,
         today=launch.now.date(),
         cache=price_cache(launch.machine.environ),
     )
-
-
-def _region(storage: StorageOutputs) -> str:
-    """Return the stacks' region, which no output names by itself.
-
-    Raises:
-        UsageError: The output that tells it is no ARN.
-    """
-    parts = storage.encryption_key_arn.split(":")
-    if len(parts) < 6:
-        raise UsageError(
-            f"StorageStack.EncryptionKeyArn is {storage.encryption_key_arn!r}; expected an ARN, "
-            "arn:aws:kms:<region>:<account>:key/<id>"
-        )
-    return parts[3]
 
 
 def check(job: Job, plan: Plan, *, offline: bool) -> Iterator[Finding]:

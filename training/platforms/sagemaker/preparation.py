@@ -20,12 +20,12 @@ from training.job import Job
 from training.outputs import NetworkOutputs, StorageOutputs
 from training.platforms.api import Launch, StepBefore, timestamp
 from training.platforms.api import job_name as name_of_job
+from training.platforms.common.tags import tags
 from training.platforms.sagemaker.file_system import file_system
 from training.platforms.sagemaker.log_folder import MAX_RUN_S, FolderHere, FolderJob
 from training.platforms.sagemaker.names import MAX_LENGTH
 from training.platforms.sagemaker.network import vpc_config
-from training.platforms.sagemaker.one_instance import OneInstance
-from training.platforms.sagemaker.tags import tags
+from training.platforms.sagemaker.one_instance import ROOT_CHANNEL, OneInstance
 
 SUFFIX = "-folders"
 
@@ -73,7 +73,7 @@ def plan_preparation(
         name=name,
         image=image,
         arguments=["folders", "--need" if launch.resume else "--make", log, "--need", train],
-        file_system=files,
+        file_systems={ROOT_CHANNEL: files},
         vpc=vpc_config(job, network, storage),
         role_arn=storage.training_role_arn,
         instance_type=job.spec.sagemaker.preparation_instance_type,

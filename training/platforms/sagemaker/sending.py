@@ -10,11 +10,11 @@ from training.aws.errors import AwsRefused
 from training.cli import log as console
 from training.errors import Interrupted
 from training.platforms.api import Ending, Plan
+from training.platforms.common.patience import Patience, Timer, connect
 from training.platforms.sagemaker.commands import how_to_follow
 from training.platforms.sagemaker.experiment import ExperimentStep, make_experiment
 from training.platforms.sagemaker.follow import follow
 from training.platforms.sagemaker.log_folder import FolderHere, FolderJob, prepare
-from training.platforms.sagemaker.patience import Patience, Timer, connect
 from training.platforms.sagemaker.submission import submit
 
 ATTEMPTS = 4

@@ -9,6 +9,8 @@ from datetime import datetime
 from typing import Any
 
 from training.jobs.info import Status
+from training.prices.price_list import SAGEMAKER_TRAINING
+from training.prices.usage import NotKnown, Usage
 
 _STATUSES: Mapping[str, Status] = {
     "InProgress": "running",
@@ -51,6 +53,11 @@ class JobState:
     ended: datetime | None
     instance_type: str
     instance_count: int
+    training_plan: str | None
+    """Its ARN, where the capacity was reserved, and paid for, with one."""
+    region: str
+    began: datetime | None
+    """From then on it is billed."""
     training_s: int | None
     billable_s: int | None
     """Of each instance."""
@@ -76,6 +83,27 @@ class JobState:
     @property
     def machines(self) -> str:
         return f"{self.instance_count} x {self.instance_type}"
+
+    def usage(self, now: datetime) -> tuple[Usage, ...] | NotKnown:
+        """Return what is billed, by the time that SageMaker tells, or the clock while it runs.
+
+        A job is billed from TrainingStartTime to TrainingEndTime:
+        https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_DescribeTrainingJob.html
+        """
+        if self.training_plan is not None:
+            return NotKnown(f"its capacity is paid for with the training plan {self.training_plan}")
+        seconds: float = self.billable_s or 0
+        if self.billable_s is None and self.began is not None:
+            seconds = max(0.0, ((self.ended or now) - self.began).total_seconds())
+        return (
+            Usage(
+                service=SAGEMAKER_TRAINING,
+                region=self.region,
+                instance_type=self.instance_type,
+                count=self.instance_count,
+                seconds=seconds,
+            ),
+        )
 
     def billing(self) -> str | None:
         """Return what the time was, for the user; None where SageMaker does not tell.
@@ -111,6 +139,9 @@ def read_state(description: Mapping[str, Any]) -> JobState:
         ended=_end(description, status),
         instance_type=resources.get("InstanceType", "?"),
         instance_count=resources.get("InstanceCount", 1),
+        training_plan=resources.get("TrainingPlanArn"),
+        region=_region(description.get("TrainingJobArn", "")),
+        began=description.get("TrainingStartTime"),
         training_s=description.get("TrainingTimeInSeconds"),
         billable_s=description.get("BillableTimeInSeconds"),
         is_spot=description.get("EnableManagedSpotTraining", False),
@@ -121,6 +152,12 @@ def read_state(description: Mapping[str, Any]) -> JobState:
         # a place for them.
         checkpoints=None if run_on_files else copied_to,
     )
+
+
+def _region(arn: str) -> str:
+    """Return the region of arn:<partition>:sagemaker:<region>:...; empty where there is none."""
+    parts = arn.split(":")
+    return parts[3] if len(parts) > 3 else ""
 
 
 def _end(description: Mapping[str, Any], status: Status) -> datetime | None:

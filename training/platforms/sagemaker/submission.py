@@ -15,9 +15,9 @@ from training.aws.clients import Clients
 from training.aws.errors import AwsRefused, AwsUnreachable, ForeignAnswer
 from training.cli import log as console
 from training.errors import AwsError, Interrupted, UsageError
+from training.platforms.common.patience import Timer, may_pass, pauses
 from training.platforms.sagemaker.commands import how_to_look
 from training.platforms.sagemaker.fingerprint import fingerprint_of
-from training.platforms.sagemaker.patience import Timer, may_pass, pauses
 from training.platforms.sagemaker.refusals import why
 from training.platforms.sagemaker.state import JobState, read_state
 from training.platforms.sagemaker.watch import Tell
@@ -39,7 +39,7 @@ def submit(
     and may have ended long ago. None where the job was made now.
 
     Args:
-        clients: That send each request once: see `training.platforms.sagemaker.patience.connect`.
+        clients: That send each request once: see `training.platforms.common.patience.connect`.
         body: Exactly what is sent.
         tell: Takes a line for the user.
         timer: Waits.

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Sequence
 
+from training.platforms.common.patience import Patience, Timer
 from training.platforms.sagemaker.find_job import find_job
 from training.platforms.sagemaker.log_lines import Line, Weave
 from training.platforms.sagemaker.log_reader import LogReader
-from training.platforms.sagemaker.patience import Patience, Timer
 from training.platforms.sagemaker.state import JobState, Transition
 
 LOOK_S = 5.0

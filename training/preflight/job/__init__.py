@@ -1,6 +1,7 @@
 """Checks of one planned job: what stands against it before anything is sent or paid for.
 
-The checks for platform `sagemaker` judge the CreateTrainingJob request itself.
+The checks for platform `sagemaker` judge the CreateTrainingJob request itself, those for `ec2` and
+`eks` (the packages of those names) the request to the cluster.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ TIME_LIMIT_S = 30.0
 
 
 def find(job: Job, plan: Plan, *, offline: bool) -> Iterator[Finding]:
-    """Yield what is found about a request to SageMaker.
+    """Yield what is found about a request to SageMaker, or to the cluster.
 
     Args:
         offline: Ask nobody.
@@ -69,18 +70,19 @@ def without_own_log(findings: Sequence[Finding]) -> list[Finding]:
 
 
 def ask_aws(job: Job, plan: Plan, selection: Selection, *, time_limit_s: float) -> Report:
-    """Run the checks of a request to SageMaker that ask AWS.
+    """Run the checks of a request that ask AWS.
 
     Raises:
         AwsError: AWS cannot be reached, or the credentials are not accepted.
     """
     from training.aws.client import new_session
-    from training.preflight.job.registry import checks
+    from training.preflight.job.registry import checks, region_of
     from training.preflight.job.whereabouts import find_whereabouts
     from training.preflight.report import Report
     from training.preflight.side_by_side import run_checks
 
-    place = find_whereabouts(new_session(), time_limit_s=time_limit_s)
+    session = new_session(region=region_of(plan))
+    place = find_whereabouts(session, time_limit_s=time_limit_s)
     chosen = selection.of_checks(checks(job, plan, place))
     results = run_checks(chosen, time_limit_s=time_limit_s)
     return Report(
@@ -93,6 +95,8 @@ def ask_aws(job: Job, plan: Plan, selection: Selection, *, time_limit_s: float) 
 
 
 def is_for_aws(plan: Plan) -> bool:
-    """Return whether SageMaker is asked for instances, and not this machine for containers."""
+    """Return whether AWS is asked for instances, and not this machine for containers."""
+    if plan.platform in {"ec2", "eks"}:
+        return True
     resources = plan.request.to_json().get("ResourceConfig", {})
     return str(resources.get("InstanceType", "")).startswith("ml.")

@@ -37,7 +37,7 @@ class CallerMayLaunch(Check):
     """The value of the tag that the role of the notebook is held to."""
 
     def find(self) -> Iterator[Finding]:
-        caller = self._caller()
+        caller = principal_of(self.identity, self.iam)
         if caller is None:
             return
         if self.iam.not_allowed(
@@ -62,10 +62,11 @@ class CallerMayLaunch(Check):
                 "sagemaker:AddTags on it, or use another profile",
             )
 
-    def _caller(self) -> str | None:
-        """Return the user's or role's ARN; None where no policy binds it, or it is not known."""
-        if self.identity.is_root:
-            return None
-        name = self.identity.role_name
-        # The ARN of a session lacks the role's path.
-        return self.iam.role_arn(name) if name else self.identity.arn
+
+def principal_of(identity: Identity, iam: Iam) -> str | None:
+    """Return the user's or role's ARN; None where no policy binds it, or it is not known."""
+    if identity.is_root:
+        return None
+    name = identity.role_name
+    # The ARN of a session lacks the role's path.
+    return iam.role_arn(name) if name else identity.arn

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from training.aws.ecr import Ecr
+from training.images.recipes import Variant
 from training.preflight.check import Check
 from training.preflight.finding import Finding, Severity
 
@@ -28,7 +29,7 @@ class ImageIsThere(Check):
     Images of other accounts, such as AWS's own, are not looked at: their registries tell nobody.
 
     Attributes:
-        algorithm: Whose image of this project can run the job; None where none can.
+        algorithm, variant: Which image of this project can run the job.
     """
 
     codes: ClassVar[Mapping[str, Severity]] = {
@@ -40,9 +41,10 @@ class ImageIsThere(Check):
 
     ecr: Ecr
     image: str
-    algorithm: str | None
+    algorithm: str
     region: str
     account: str
+    variant: Variant = "gpu"
 
     def find(self) -> Iterator[Finding]:
         uri = _URI.fullmatch(self.image)
@@ -52,20 +54,20 @@ class ImageIsThere(Check):
                 "image-not-in-ecr",
                 KEY,
                 f"{self.image} is in no ECR registry, and SageMaker takes the image of a job from "
-                f"there; push it to ECR{self._or_leave_it_out()}",
+                "there; push it to ECR, or leave image out for the one of this project",
             )
         elif uri["region"] != self.region:
             yield self.found(
                 "image-in-another-region",
                 KEY,
                 f"{self.image} is in {uri['region']}, and the job would run in {self.region}. Push "
-                f"it to a repository there{self._push_there()}, or set AWS_REGION={uri['region']}",
+                f"it to a repository there ({self._push()}), or set AWS_REGION={uri['region']}",
             )
         elif uri["account"] == self.account and not self._is_there(uri):
             yield self.found(
                 "image-missing",
                 KEY,
-                f"{self.image} is not in ECR. {self._build()}",
+                f"{self.image} is not in ECR. Build and push it: {self._push()}",
             )
 
     def _is_there(self, uri: re.Match[str]) -> bool:
@@ -73,17 +75,6 @@ class ImageIsThere(Check):
         tag = uri["tag"] or "latest"
         return self.ecr.image(uri["repository"], tag=tag, digest=uri["digest"]) is not None
 
-    def _build(self) -> str:
-        if self.algorithm is None:
-            return "This project builds no image for this job: push yours, and name it with image"
-        return f"Build and push it: {_push(self.algorithm)}"
-
-    def _push_there(self) -> str:
-        return "" if self.algorithm is None else f" ({_push(self.algorithm)})"
-
-    def _or_leave_it_out(self) -> str:
-        return "" if self.algorithm is None else ", or leave image out for the one of this project"
-
-
-def _push(algorithm: str) -> str:
-    return f"python -m training.images push --algorithm {algorithm}"
+    def _push(self) -> str:
+        variant = "" if self.variant == "gpu" else f" --variant {self.variant}"
+        return f"python -m training.images push --algorithm {self.algorithm}{variant}"

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
+from training.aws.errors import AwsRefused
 from training.aws.s3 import S3
 from training.preflight.check import Check
 from training.preflight.finding import Finding, Severity
@@ -51,7 +52,12 @@ class CheckpointsAreOfThisJob(_Log):
 
     def find(self) -> Iterator[Finding]:
         place = self.checkpoints
-        is_used = self.s3.has_objects(place.bucket, f"{place.key}/")
+        try:
+            is_used = self.s3.has_objects(place.bucket, f"{place.key}/")
+        except AwsRefused as error:
+            if error.code == "NoSuchBucket":  # Another check says so.
+                return
+            raise
         yield from self.judge(str(place), is_used=is_used)
 
 

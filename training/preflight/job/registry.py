@@ -11,7 +11,9 @@ from training.aws.s3 import S3
 from training.hyperparameter_text import to_texts
 from training.instances import known_instance
 from training.job_options import this_machine
-from training.platforms.sagemaker.advice import takes_project_image
+from training.platforms.common.image import image_variant
+from training.platforms.ec2.request import Ec2Request
+from training.platforms.eks.request import EksRequest
 from training.platforms.sagemaker.fingerprint import fingerprint_of
 from training.platforms.sagemaker.log_folder import FolderHere, FolderJob
 from training.preflight.check import Check
@@ -19,7 +21,9 @@ from training.preflight.efs_policy import EfsPolicyAdmitsJobs
 from training.preflight.job.asked import Asked
 from training.preflight.job.caller import CallerMayLaunch
 from training.preflight.job.data import DataIsMounted, DataIsOnS3, WeightsAreInTheChannel
+from training.preflight.job.ec2 import registry as of_cluster
 from training.preflight.job.efs import JobsReachEfs
+from training.preflight.job.eks import registry as of_kubernetes
 from training.preflight.job.group import InstancesReachEachOther
 from training.preflight.job.here import ImageIsHere
 from training.preflight.job.image import ImageIsThere
@@ -32,6 +36,7 @@ from training.preflight.job.name import NameIsFree
 from training.preflight.job.output import OutputBucketIsThere
 from training.preflight.job.quotas import QuotasSuffice
 from training.preflight.job.role import RoleReachesItsPlaces
+from training.preflight.job.role_trust import SageMakerMayBeTheRole
 from training.preflight.job.schedule import ScheduleMakesSense
 from training.preflight.job.subnets import SubnetsHaveAddresses
 from training.preflight.job.volume import DataFitsOnTheVolume
@@ -52,6 +57,7 @@ ALL: tuple[type[Check], ...] = (
     ImageIsHere,
     NameIsFree,
     CallerMayLaunch,
+    SageMakerMayBeTheRole,
     RoleReachesItsPlaces,
     ImageIsThere,
     TypeIsOffered,
@@ -68,12 +74,19 @@ ALL: tuple[type[Check], ...] = (
     EfsPolicyAdmitsJobs,
     JobsReachLustre,
     LustreIsLinked,
+    *of_cluster.ALL,
+    *of_kubernetes.ALL,
 )
 
 
 def known_codes() -> set[str]:
     """Return the codes of all findings that there can be."""
     return {code for check in ALL for code in check.codes} | CODES.keys()
+
+
+def region_of(plan: Plan) -> str | None:
+    """Return where a plan's request goes, whatever region is set; None where it is that one."""
+    return plan.request.region if isinstance(plan.request, Ec2Request | EksRequest) else None
 
 
 def offline_checks(job: Job, plan: Plan) -> Iterator[Check]:
@@ -112,7 +125,13 @@ def jobs_before_on_s3(job: Job, plan: Plan, asked: Asked, s3: S3) -> Iterator[Ch
 
 
 def checks(job: Job, plan: Plan, place: Whereabouts) -> Iterator[Check]:
-    """Yield the checks that ask AWS about a request to SageMaker."""
+    """Yield the checks that ask AWS about a request."""
+    if isinstance(plan.request, Ec2Request):
+        yield from of_cluster.checks(job, plan.request, place)
+        return
+    if isinstance(plan.request, EksRequest):
+        yield from of_kubernetes.checks(job, plan.request, place)
+        return
     body = plan.request.to_json()
     asked = Asked.of(body)
     yield from _of_who_and_what(job, plan, body, asked, place)
@@ -134,12 +153,18 @@ def _of_who_and_what(
         region=place.region,
         project=asked.project,
     )
+    yield SageMakerMayBeTheRole(clients.iam, asked.role_arn, identity.account)
     yield RoleReachesItsPlaces(
         clients.iam, asked.role_arn, asked.train_on_s3, asked.output, asked.key_arns
     )
-    # To build and push the project's own is of no use to a job that it cannot run.
-    algorithm = job.spec.algorithm if takes_project_image(job.spec) else None
-    yield ImageIsThere(clients.ecr, asked.image, algorithm, place.region, identity.account)
+    yield ImageIsThere(
+        clients.ecr,
+        asked.image,
+        job.spec.algorithm,
+        place.region,
+        identity.account,
+        image_variant(job.spec),
+    )
 
 
 def _of_machines(plan: Plan, asked: Asked, place: Whereabouts) -> Iterator[Check]:

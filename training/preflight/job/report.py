@@ -26,8 +26,14 @@ CODES_OF_PLANS = frozenset(
         *("log-exists", "log-not-writable"),
         *("log-unreadable", "mpi-missing", "price-old", "resume-changes-hyperparameters"),
         *("resume-nothing", "weights-missing"),
+        # training.platforms.eks.advice, which has those of ec2 that follow, too
+        "api-private",
+        # training.platforms.ec2.advice
+        *("environment-without-algorithm", "image-not-used", "instance-type-not-the-clusters"),
+        *("secret-in-environment", "spot-wait-not-used", "spot-without-retries"),
+        *("spot-without-spot-workers", "workers-over-most", "workers-without-gpu"),
         # training.platforms.sagemaker.advice
-        *("gpus-idle", "image-without-smddp", "s3-data-sharded", "spot-without-instances"),
+        *("gpus-idle", "s3-data-sharded", "spot-without-instances"),
         "traffic-encryption-with-efa",
     }
 )

@@ -8,37 +8,13 @@ https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-templ
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+
+from training.preflight.stacks import cluster_changes, kubernetes_changes
+from training.preflight.stacks.consequence import Consequence, Rule, Value
 
 if TYPE_CHECKING:
     from stacks.settings import Settings
-
-Value = Callable[["Settings"], Any]
-
-
-@dataclass(frozen=True)
-class Consequence:
-    """What a change brings about."""
-
-    code: str
-    keys: tuple[str, ...]
-    """The settings that may be the reason."""
-    message: str
-    """What happens and what to do, after the reason."""
-
-
-@dataclass(frozen=True)
-class Rule:
-    """A consequence of a value that differs."""
-
-    code: str
-    keys: tuple[str, ...]
-    """The settings that the value is made from."""
-    value: Value
-    """None where a change of it does not matter."""
-    message: str
-
 
 EXPORT = (
     "Its files that are not in the bucket are lost with it: export them first (aws fsx "
@@ -149,7 +125,7 @@ def consequences(
         after: Of the next one.
         zones_of: Names the zones of the private subnets of a VPC of ours.
     """
-    for rule in RULES:
+    for rule in (*RULES, *cluster_changes.RULES, *kubernetes_changes.RULES):
         old, new = rule.value(before), rule.value(after)
         if old != new and None not in (old, new):
             yield Consequence(rule.code, rule.keys, rule.message)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -11,7 +11,8 @@ from training.aws.cloudformation import CloudFormation
 from training.aws.ec2 import Ec2
 from training.preflight.check import Check
 from training.preflight.finding import Finding, Severity
-from training.preflight.stacks.consequences import Consequence, consequences
+from training.preflight.stacks.consequence import Consequence
+from training.preflight.stacks.consequences import consequences
 from training.preflight.stacks.planned_zones import PlannedZones
 
 if TYPE_CHECKING:
@@ -36,6 +37,11 @@ class SettingsStay(Check):
         "notebook-needs-new-name": "error",
         "change-refused-by-aws": "error",
         "leaves-data-behind": "warning",
+        "replaces-cluster": "warning",
+        "replaces-nodes": "warning",
+        "replaces-kubernetes": "warning",
+        "replaces-kubernetes-nodes": "warning",
+        "ends-gpu-nodes": "warning",
         "setting-forgotten": "warning",
         "setting-changed": "info",
     }
@@ -49,6 +55,8 @@ class SettingsStay(Check):
     cloudformation: CloudFormation
     ec2: Ec2
     settings: Settings
+    given: Collection[str] = ()
+    """The keys that this deploy is given, with their defaults or others."""
 
     def find(self) -> Iterator[Finding]:
         from stacks.settings import Settings
@@ -66,7 +74,8 @@ class SettingsStay(Check):
             if reasons:
                 told.update(reasons)
                 yield self._consequence(each, reasons, old, new)
-        forgotten = {key: then[key] for key in changed if key in then and key not in now}
+        absent = [key for key in changed if key not in now and key not in self.given]
+        forgotten = {key: then[key] for key in absent if key in then}
         if forgotten:
             yield self._forgotten(forgotten)
         rest = [key for key in changed if key not in told and key not in forgotten]

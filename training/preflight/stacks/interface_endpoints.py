@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from training.aws.ec2 import Ec2
 from training.preflight.check import Check
@@ -122,9 +122,8 @@ class EndpointsAreThere(Check):
     def find(self) -> Iterator[Finding]:
         endpoints = self.ec2.vpc_endpoints(self.vpc_id)
         strangers = self.own.others(endpoints, "VpcEndpointId")
-        there, there_of_others = (
-            {_short_name(found["ServiceName"]) for found in some} for some in (endpoints, strangers)
-        )
+        there = services_of_endpoints(endpoints)
+        there_of_others = services_of_endpoints(strangers)
         left = [name for name in self.needed if name not in {*self.made, *there_of_others}]
         own = [name for name in left if name in there]
         missing = [name for name in left if name not in there]
@@ -151,6 +150,11 @@ class EndpointsAreThere(Check):
 def _possible_names(service: str, region: str) -> list[str]:
     """Return a service's names; those of some services begin differently in China."""
     return [f"{prefix}{region}.{service}" for prefix in _PREFIXES]
+
+
+def services_of_endpoints(endpoints: Iterable[Mapping[str, Any]]) -> set[str]:
+    """Return the services of endpoints, by the last part of their names."""
+    return {_short_name(found["ServiceName"]) for found in endpoints}
 
 
 def _short_name(service_name: str) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from training.outputs import CONTRACTS
 from training.preflight.check import Check
 from training.preflight.side_by_side import CODES
-from training.preflight.stacks import of_network, of_storage
+from training.preflight.stacks import of_cluster, of_kubernetes, of_network, of_storage
 from training.preflight.stacks.account import (
     AccountIsTheOneNamed,
     LauncherLooksThere,
@@ -43,6 +43,8 @@ ALL: tuple[type[Check], ...] = (
     NotebookTypeIsAllowed,
     GitSecretIsThere,
     WheelsAreThere,
+    *of_cluster.ALL,
+    *of_kubernetes.ALL,
 )
 
 STACK_NAMES = [contract.STACK for contract in CONTRACTS]
@@ -60,6 +62,8 @@ def checks(deployment: Deployment) -> Iterator[Check]:
     yield from of_network.checks(deployment)
     yield from of_storage.checks(deployment)
     yield from _of_notebook(deployment)
+    yield from of_cluster.checks(deployment)
+    yield from of_kubernetes.checks(deployment)
 
 
 def _of_place(deployment: Deployment) -> Iterator[Check]:
@@ -84,7 +88,10 @@ def _of_deployed_stacks(deployment: Deployment) -> Iterator[Check]:
     cloudformation, settings = deployment.place.clients.cloudformation, deployment.settings
     yield StacksCanBeDeployed(cloudformation=cloudformation, names=STACK_NAMES)
     yield SettingsStay(
-        cloudformation=cloudformation, ec2=deployment.place.clients.ec2, settings=settings
+        cloudformation=cloudformation,
+        ec2=deployment.place.clients.ec2,
+        settings=settings,
+        given=deployment.context.keys(),
     )
     if not settings.general.termination_protection:
         yield ProtectionStays(cloudformation=cloudformation, names=STACK_NAMES)

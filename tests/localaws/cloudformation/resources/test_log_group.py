@@ -32,3 +32,12 @@ def test_retention_and_key_change_in_place(local_aws: LocalAws, stack: Stack) ->
     stack.update(logs())
     assert not {"retentionInDays", "kmsKeyId"} & describe().keys()
     stack.delete()
+
+
+def test_the_next_group_of_the_name_has_none_of_its_tags(local_aws: LocalAws) -> None:
+    client = local_aws.client("logs")
+    client.create_log_group(logGroupName="/of/tags", tags={"Team": "Vision"})
+    client.delete_log_group(logGroupName="/of/tags")
+    client.create_log_group(logGroupName="/of/tags", tags={"Project": "one"})
+    assert client.list_tags_log_group(logGroupName="/of/tags")["tags"] == {"Project": "one"}
+    client.delete_log_group(logGroupName="/of/tags")

@@ -1,10 +1,9 @@
-"""Both engines with two real processes each."""
+"""The engines with two real processes each; smddp over a stand-in for its library."""
 
 from __future__ import annotations
 
 import json
 import os
-import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -12,33 +11,43 @@ from typing import Any
 
 import pytest
 
+from tests.training.maskrcnn.forks import run_ranks, variables_of_horovod, variables_of_torch
 from training.errors import UsageError
 from training.maskrcnn.engines import start_engine
 
 ROOT = Path(__file__).parents[4]
 SCRIPT = Path(__file__).with_name("two_ranks.py")
+STAND_IN = Path(__file__).with_name("stand_in")
 INPUTS = [[0, 1, 2], [3, 4, 5]]
 COLUMN_SUMS = [3, 5, 7]
 
 
-def environment(**variables: str) -> dict[str, str]:
-    return {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": str(ROOT), **variables}
+def run_horovod(folder: Path) -> str:
+    with variables_of_horovod(2) as variables:
+        return told(run_ranks(SCRIPT, ["horovod"], folder, variables))
 
 
-def start_ranks(name: str) -> str:
-    if name == "horovod":
-        horovodrun = Path(sys.executable).parent / "horovodrun"
-        argv = [str(horovodrun), "-np", "2", "--gloo", "--network-interfaces", "lo"]
-    else:
-        with socket.socket() as listener:
-            listener.bind(("127.0.0.1", 0))
-            port = str(listener.getsockname()[1])
-        argv = [sys.executable, "-m", "torch.distributed.run", "--nproc-per-node", "2"]
-        argv += ["--master-port", port, "--no-python"]
+def run_torch(folder: Path) -> str:
+    return told(run_ranks(SCRIPT, ["torch"], folder, variables_of_torch(2)))
+
+
+def told(ranks: list[tuple[int, str]]) -> str:
+    output = "".join(output for _, output in ranks)
+    assert [code for code, _ in ranks] == [0, 0], output
+    return output
+
+
+def run_smddp(_: Path) -> str:
+    """The library adds gradients up below mpirun alone."""
+    as_root = ["--allow-run-as-root"] if os.geteuid() == 0 else []
+    mpirun = ["mpirun", *as_root, "--oversubscribe", "--bind-to", "none", "-np", "2"]
+    # The adapter of the image gives the place to meet.
+    meeting = {key: variables_of_torch(2)[0][key] for key in ("MASTER_ADDR", "MASTER_PORT")}
+    own = {"OMP_NUM_THREADS": "1", "PYTHONPATH": f"{ROOT}:{STAND_IN}"}
     done = subprocess.run(
-        [*argv, sys.executable, str(SCRIPT), name],
+        [*mpirun, sys.executable, str(SCRIPT), "smddp"],
         cwd=ROOT,
-        env=environment(),
+        env={**os.environ, **own, **meeting},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
@@ -49,19 +58,24 @@ def start_ranks(name: str) -> str:
     return done.stdout
 
 
-@pytest.fixture(scope="module", params=["horovod", "torch"])
-def engine(request: pytest.FixtureRequest) -> tuple[str, list[Any]]:
-    """The engine's name, and what rank 0 and rank 1 found."""
-    output = start_ranks(request.param)
+RUNNERS = {"horovod": run_horovod, "torch": run_torch, "smddp": run_smddp}
+
+
+@pytest.fixture(scope="module", params=RUNNERS)
+def engine(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> tuple[str, list[Any], str]:
+    """The engine's name, what rank 0 and rank 1 found, and what both printed."""
+    output = RUNNERS[request.param](tmp_path_factory.mktemp(request.param))
     results = dict(
         json.loads(line.partition("RESULT ")[2])
         for line in output.splitlines()
         if "RESULT " in line
     )
-    return request.param, [results[0], results[1]]
+    return request.param, [results[0], results[1]], output
 
 
-def both(engine: tuple[str, list[Any]], key: str) -> Any:
+def both(engine: tuple[str, list[Any], str], key: str) -> Any:
     """Return what both ranks found alike."""
     first, second = (result[key] for result in engine[1])
     assert first == second
@@ -100,7 +114,7 @@ def test_gradients_travel_in_bf16_where_the_engine_can_add_it_up(engine: Any) ->
 
 
 def test_gradients_of_several_batches_travel_once_in_a_step(engine: Any) -> None:
-    name, _ = engine
+    name = engine[0]
     # Horovod takes each parameter on its own and fuses them; torch has one bucket for both.
     sent = 2 if name == "horovod" else 1
     expected = [gradient(scale=3), 0, sent]
@@ -116,9 +130,39 @@ def test_values_arrive_whole_and_in_the_order_of_ranks_in_parts_of_any_size(engi
         assert found["broadcast"] == [[0, "x"], "hello"]
 
 
+def test_ranks_of_smddp_are_joined_by_the_backend_that_its_library_registers(engine: Any) -> None:
+    """The library itself runs on SageMaker's GPU instances alone."""
+    joined = [rank for rank in (0, 1) if f"named smddp joins {rank} 2 0:30:00" in engine[2]]
+    assert joined == ([0, 1] if engine[0] == "smddp" else [])
+
+
+def test_the_engine_smddp_says_where_its_library_is() -> None:
+    with pytest.raises(UsageError, match="No module named 'smdistributed'") as error:
+        start_engine("smddp")
+    assert "AWS's Deep Learning Containers for SageMaker alone" in str(error.value)
+
+
 def test_an_engine_that_does_not_exist_is_refused_with_those_that_do() -> None:
     with pytest.raises(UsageError, match="--engine mpi: choose one of horovod, torch, smddp"):
         start_engine("mpi")
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("raise RuntimeError('type ml.g5.48xlarge')", r"RuntimeError: type ml\.g5\.48xlarge"),
+        ("import not_there", "No module named 'not_there'"),
+    ],
+)
+def test_a_library_that_refuses_this_machine_is_told_as_wrong_usage(
+    line: str, told: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    library = tmp_path / "smdistributed" / "dataparallel" / "torch" / "torch_smddp.py"
+    library.parent.mkdir(parents=True)
+    library.write_text(line)
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(UsageError, match=rf"--engine smddp: cannot be imported \({told}.*p4de"):
+        start_engine("smddp")
 
 
 def test_hierarchical_sums_need_nccl_and_options_reach_horovod(

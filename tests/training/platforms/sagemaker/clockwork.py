@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from training.platforms.sagemaker.patience import Timer
+from training.platforms.common.patience import Timer
 
 
 @dataclass

@@ -12,8 +12,8 @@ from training.aws.clients import Clients
 from training.aws.errors import AwsRefused
 from training.aws.logs import Event, LogTokenExpired, Page
 from training.errors import AwsError
+from training.platforms.common.patience import Patience
 from training.platforms.sagemaker.log_reader import GROUP
-from training.platforms.sagemaker.patience import Patience
 
 START_S = 1_700_000_000.0
 

@@ -24,6 +24,7 @@ from tests.training.platforms.sagemaker.planning import (
     SUBNETS,
     body,
     launch,
+    make_job,
     outputs,
     plan,
 )
@@ -31,6 +32,7 @@ from tests.training.platforms.sagemaker.service_model import complaints
 from training.errors import UsageError
 from training.instances import INSTANCES
 from training.outputs import Outputs
+from training.platforms.common.image import image_variant
 
 PROJECT = Path(__file__).resolve().parents[4]
 
@@ -292,6 +294,28 @@ def test_the_image_is_that_of_these_sources_in_the_algorithms_repository() -> No
     repository = STACKS["RegistryStack"]["AwsSamplesRepositoryUri"]
     assert found == f"{repository}:{image_tag('aws-samples')}"
     assert body()["AlgorithmSpecification"]["TrainingImage"] == IMAGE
+
+
+def test_a_job_with_smddp_takes_the_image_that_has_the_library() -> None:
+    from training.images.tag import image_tag
+
+    def image_of(**options: Any) -> str:
+        found = body(image=None, sagemaker__distribution="smddp", **options)
+        return str(found["AlgorithmSpecification"]["TrainingImage"])
+
+    stack = STACKS["RegistryStack"]
+    tag = image_tag("horovod", variant="smddp")
+    assert tag.endswith("-smddp")
+    assert image_of() == f"{stack['HorovodRepositoryUri']}:{tag}"
+    tensorflow: dict[str, Any] = {"algorithm": "tf2-smddp", "instances__type": "p4d.24xlarge"}
+    assert image_of(**tensorflow) == f"{stack['Tf2SmddpRepositoryUri']}:{image_tag('tf2-smddp')}"
+
+
+def test_what_is_said_of_sagemaker_is_of_no_other_platform() -> None:
+    wanted: dict[str, Any] = {"sagemaker__distribution": "smddp"}
+    assert image_variant(make_job(**wanted).spec) == "smddp"
+    elsewhere = make_job(**wanted).spec.model_copy(update={"platform": "ec2"})
+    assert image_variant(elsewhere) == "gpu"
 
 
 def test_a_job_on_this_machine_needs_no_registry() -> None:

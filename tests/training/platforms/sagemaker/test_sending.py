@@ -252,15 +252,6 @@ def test_what_is_taken_and_will_not_do_is_told_without_asking_anybody() -> None:
     assert codes(instances__type="g5.xlarge", **encrypted) == []
 
 
-def test_smddp_without_an_image_that_has_it_stops_the_launch() -> None:
-    wanted: dict[str, Any] = {"sagemaker__distribution": "smddp"}
-    assert codes(**wanted) == []  # The spec names an image.
-    assert codes(image=None) == []
-    tensorflow: dict[str, Any] = {"algorithm": "tf2-smddp", "instances__type": "p4d.24xlarge"}
-    assert codes(image=None, **tensorflow, **wanted) == []
-    job, planned = make_job(image=None, **wanted), plan(launched=launch(), image=None, **wanted)
-    [finding] = [one for one in platform.check(job, planned, offline=True) if one.path == "image"]
-    assert (finding.code, finding.severity) == ("image-without-smddp", "error")
-    assert "torch 2.4.1 or older and smdistributed-dataparallel" in finding.message
-    assert "this project builds none" in finding.message
-    assert "`image:`" in finding.message
+@pytest.mark.parametrize("image", [None, "123456789012.dkr.ecr.us-east-1.amazonaws.com/mine:1"])
+def test_smddp_is_no_reason_to_stop_a_launch(image: str | None) -> None:
+    assert codes(sagemaker__distribution="smddp", image=image) == []

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import botocore.session
@@ -10,6 +10,7 @@ import pytest
 
 from tests.training.platforms.sagemaker.fake_aws import description
 from training.platforms.sagemaker.state import JobState, read_state
+from training.prices.usage import NotKnown, Usage
 
 NOW = datetime(2026, 1, 2, tzinfo=UTC)
 
@@ -65,6 +66,48 @@ def test_only_some_are_ends(status: str, has_ended: bool) -> None:
 )
 def test_billing_is_the_time_of_each_instance(times: dict[str, Any], said: str | None) -> None:
     assert state("Completed", hosts=4, **times).billing() == said
+
+
+ARN = "arn:aws:sagemaker:us-west-2:123456789012:training-job/j"
+
+
+@pytest.mark.parametrize(
+    ("status", "times", "seconds"),
+    [
+        ("InProgress", {}, 0),
+        # While it runs, until now; then until its end; and what SageMaker says before all.
+        ("InProgress", {"TrainingStartTime": NOW - timedelta(hours=2)}, 7200),
+        (
+            "Failed",
+            {"TrainingStartTime": NOW - timedelta(hours=2), "TrainingEndTime": NOW},
+            7200,
+        ),
+        (
+            "Completed",
+            {"TrainingStartTime": NOW - timedelta(hours=2), "BillableTimeInSeconds": 100},
+            100,
+        ),
+    ],
+)
+def test_what_is_used_is_what_is_billed(status: str, times: dict[str, Any], seconds: float) -> None:
+    found = state(status, hosts=4, TrainingJobArn=ARN, **times)
+    later = NOW + timedelta(days=1) if found.has_ended else NOW
+    assert found.usage(later) == (
+        Usage(
+            service="sagemaker-training",
+            region="us-west-2",
+            instance_type="ml.p3.16xlarge",
+            count=4,
+            seconds=seconds,
+        ),
+    )
+
+
+def test_the_capacity_of_a_training_plan_is_paid_for_with_the_plan() -> None:
+    resources = {"InstanceType": "ml.p5.48xlarge", "TrainingPlanArn": "arn:plan"}
+    assert state(ResourceConfig=resources).usage(NOW) == NotKnown(
+        "its capacity is paid for with the training plan arn:plan"
+    )
 
 
 def channel(path: str) -> dict[str, Any]:

@@ -21,7 +21,9 @@ from training.preflight.job import registry
 from training.preflight.job.asked import Asked, S3Place
 from training.preflight.job.caller import CallerMayLaunch
 from training.preflight.job.data import DataIsMounted, DataIsOnS3, WeightsAreInTheChannel
+from training.preflight.job.ec2 import registry as of_cluster
 from training.preflight.job.efs import JobsReachEfs
+from training.preflight.job.eks import registry as of_kubernetes
 from training.preflight.job.group import InstancesReachEachOther
 from training.preflight.job.here import ImageIsHere
 from training.preflight.job.image import ImageIsThere
@@ -34,6 +36,7 @@ from training.preflight.job.name import NameIsFree
 from training.preflight.job.output import OutputBucketIsThere
 from training.preflight.job.quotas import QuotasSuffice
 from training.preflight.job.role import RoleReachesItsPlaces
+from training.preflight.job.role_trust import SageMakerMayBeTheRole
 from training.preflight.job.schedule import ScheduleMakesSense
 from training.preflight.job.subnets import SubnetsHaveAddresses
 from training.preflight.job.volume import DataFitsOnTheVolume
@@ -41,6 +44,7 @@ from training.preflight.job.whereabouts import Whereabouts
 
 EVERY_JOB: set[type[Check]] = {
     *(NameIsFree, CallerMayLaunch, RoleReachesItsPlaces, ImageIsThere, TypeIsOffered),
+    SageMakerMayBeTheRole,
     *(QuotasSuffice, SubnetsHaveAddresses, InstancesReachEachOther, OutputBucketIsThere),
     KeyIsEnabled,
 }
@@ -75,7 +79,8 @@ def test_every_check_is_made_for_some_job() -> None:
     of_sources = set().union(*BY_SOURCE.values())
     offline = {ScheduleMakesSense, WeightsAreInTheChannel, DataIsMounted, LogFolderIsOfThisJob}
     going_on = {JobInFolderIsTheSame, JobOnS3IsTheSame}
-    assert set(registry.ALL) == EVERY_JOB | of_sources | offline | going_on | {ImageIsHere}
+    of_sagemaker = EVERY_JOB | of_sources | offline | going_on | {ImageIsHere}
+    assert set(registry.ALL) == of_sagemaker | set(of_cluster.ALL) | set(of_kubernetes.ALL)
 
 
 def test_codes_say_what_they_are_of_and_have_one_severity() -> None:
@@ -105,15 +110,16 @@ def test_what_is_judged_is_what_would_be_sent(place: Whereabouts) -> None:
     assert only(found, DataIsOnS3).train == S3Place("bucket", "mask-rcnn/sagemaker/input/train")
     assert only(found, ImageIsThere).image == planning.IMAGE
     assert only(found, ImageIsThere).algorithm == "horovod"
+    assert only(found, ImageIsThere).variant == "gpu"
     assert only(found, CallerMayLaunch).project == "mask-rcnn"
 
 
 @pytest.mark.parametrize("image", [None, planning.IMAGE])
-def test_no_image_of_this_project_is_advised_to_a_job_with_smddp(
+def test_a_job_with_smddp_is_advised_the_image_that_has_it(
     place: Whereabouts, image: str | None
 ) -> None:
     found = asking(place, sagemaker__distribution="smddp", image=image)
-    assert only(found, ImageIsThere).algorithm is None
+    assert only(found, ImageIsThere).variant == "smddp"
 
 
 @pytest.mark.parametrize(

@@ -53,25 +53,12 @@ def test_a_tag_that_was_not_pushed_says_how_to_build_it(aws: Clients) -> None:
     assert finding.path == "image"
 
 
-@pytest.mark.parametrize(
-    ("image", "told"),
-    [
-        (
-            f"{OURS}:new",
-            "is not in ECR. This project builds no image for this job: push yours, and",
-        ),
-        (f"{OURS}:new".replace(REGION, "eu-west-1"), "Push it to a repository there, or set AWS_"),
-        ("mine:1", "takes the image of a job from there; push it to ECR"),
-    ],
-)
-def test_nobody_is_sent_to_push_an_image_that_cannot_run_the_job(
-    aws: Clients, image: str, told: str
-) -> None:
-    [finding] = ImageIsThere(aws.ecr, image, None, REGION, ACCOUNT).find()
+@pytest.mark.parametrize("image", [f"{OURS}:new", f"{OURS}:new".replace(REGION, "eu-west-1")])
+def test_the_variant_that_runs_the_job_is_the_one_to_push(aws: Clients, image: str) -> None:
+    [finding] = ImageIsThere(aws.ecr, image, "horovod", REGION, ACCOUNT, "smddp").find()
     assert finding.severity == "error"
-    assert told in finding.message
-    assert "training.images" not in finding.message
-    assert "leave image out" not in finding.message
+    push = "python -m training.images push --algorithm horovod --variant smddp"
+    assert push in finding.message
 
 
 def test_a_repository_that_is_not_there_is_the_same_error(aws: Clients) -> None:

@@ -135,6 +135,10 @@ def test_the_log_folder_is_new_or_of_the_job_that_goes_on(
     assert codes_of(LogFolderIsOfThisJob(resume, log)) == codes
 
 
+def test_where_there_is_no_bucket_another_check_says_so(aws: Clients) -> None:
+    assert codes_of(CheckpointsAreOfThisJob(False, aws.s3, PLACE)) == []
+
+
 def test_a_log_folder_that_is_there_and_empty_is_new(tmp_path: Path) -> None:
     assert codes_of(LogFolderIsOfThisJob(False, tmp_path)) == []
 

@@ -10,6 +10,8 @@ import pytest
 
 from tests.training.platforms.sagemaker import planning
 from training.errors import UsageError
+from training.platforms.ec2 import advice as for_ec2
+from training.platforms.eks import advice as for_eks
 from training.platforms.sagemaker import advice
 from training.preflight import budget
 from training.preflight.job.report import CODES_OF_PLANS, check_job
@@ -22,7 +24,7 @@ def test_every_code_of_the_findings_that_no_check_makes_is_known() -> None:
     files = [path for path in of_preflight if path.stem != "side_by_side"]
     found = {
         code
-        for path in [*files, Path(str(advice.__file__))]
+        for path in [*files, *(Path(str(each.__file__)) for each in (advice, for_ec2, for_eks))]
         if "Finding(" in path.read_text()
         for code in _CODE.findall(path.read_text())
     }

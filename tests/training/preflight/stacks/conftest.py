@@ -30,9 +30,21 @@ Call = tuple[str, dict[str, Any] | str, dict[str, Any]]
 Stub = Callable[..., Any]
 
 SERVICES = (
-    *("cloudformation", "ec2", "ecr", "efs", "fsx", "iam", "kms", "s3", "sagemaker"),
+    *(
+        "autoscaling",
+        "cloudformation",
+        "ec2",
+        "ecr",
+        "efs",
+        "eks",
+        "fsx",
+        "iam",
+        "kms",
+        "s3",
+        "sagemaker",
+    ),
     "secretsmanager",
-    *("service-quotas", "ssm", "sts"),
+    *("logs", "service-quotas", "ssm", "sts"),
 )
 
 

@@ -44,7 +44,13 @@ def deployed(
 ) -> Iterator[tuple[LocalAws, dict[str, str]]]:
     """The stacks in a VPC of others without a way out, and their settings."""
     aws = in_region(local_aws, REGION)
-    context = vpc_of_others(aws) | {"internet_access": "false", "fsx_removal": "retain"}
+    context = vpc_of_others(aws) | {
+        "internet_access": "false",
+        "fsx_removal": "retain",
+        "cluster_worker_instance_type": "g5.48xlarge",
+        "eks_gpu_instance_type": "g5.48xlarge",
+        "eks_admin_arns": "arn:aws:iam::123456789012:user/somebody",
+    }
     app = DeployedApp(aws, tmp_path_factory.mktemp("assembly"))
     app.deploy(context)
     yield aws, context
@@ -77,7 +83,7 @@ def preflight(deployed: tuple[LocalAws, dict[str, str]], tmp_path: Path) -> Any:
 
 def test_the_same_settings_find_nothing_of_our_own_in_the_way(preflight: Any) -> None:
     found = preflight()
-    assert found.keys() - UNANSWERED == {"notebook-wheels-missing"}
+    assert found.keys() - UNANSWERED == {"notebook-wheels-missing", "cluster-endpoint-missing"}
     assert "aws s3 sync wheels s3://storagestack-" in found["notebook-wheels-missing"]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -97,6 +98,9 @@ def test_stacks_that_are_not_there_or_tell_nothing_are_nothing_to_compare(stub: 
         described("StorageStack", "ROLLBACK_COMPLETE"),
         *(described("RegistryStack", "CREATE_COMPLETE"), summary("RegistryStack", None)),
         *(described("NotebookStack", "CREATE_COMPLETE"), summary("NotebookStack", {"Other": 1})),
+        missing("ClusterStack"),
+        missing("KubernetesStack"),
+        missing("NotificationStack"),
     )
     assert codes_of(looked_up(*calls, stub=stub, after=VPC | {"fsx": "none"})) == []
 
@@ -121,6 +125,11 @@ def test_what_was_forgotten_is_told_as_it_is_to_be_given_again(stub: Stub) -> No
         """-c 'tags={"Team": "A B"}'""",
     ):
         assert option in finding.message
+
+
+def test_a_default_that_is_given_is_not_forgotten(stub: Stub) -> None:
+    check = replace(after_deploy(stub, {"nat_gateways": 0}, {}), given={"nat_gateways"})
+    assert only_finding_of(check, "setting-changed").path == "nat_gateways"
 
 
 def test_another_value_is_a_remark_with_both(stub: Stub) -> None:
@@ -172,6 +181,14 @@ def test_where_to_deploy_and_planned_clusters_are_not_compared(stub: Stub) -> No
         ({"fsx_capacity_gib": 2400}, {}, "change-refused-by-aws", "fsx_capacity_gib"),
         ({}, {"fsx_lustre_version": "2.12"}, "change-refused-by-aws", "fsx_lustre_version"),
         ({}, {"role_path": "/a/"}, "change-refused-by-aws", "role_path"),
+        ({}, {"cluster_name": "other"}, "replaces-cluster", "cluster_name"),
+        ({}, {"cluster_ami": "ami-01234567"}, "replaces-nodes", "cluster_ami"),
+        ({}, {"cluster_ssh_location": "203.0.113.0/24"}, "replaces-nodes", "cluster_ssh_location"),
+        ({}, {"cluster_spot": "true"}, "replaces-nodes", "cluster_spot"),
+        ({}, {"eks_name": "other"}, "replaces-kubernetes", "eks_name"),
+        ({}, {"eks_version": "1.36"}, "replaces-kubernetes-nodes", "eks_version"),
+        ({}, {"eks_spot": "true"}, "replaces-kubernetes-nodes", "eks_spot"),
+        ({}, {"eks_max_nodes": 8}, "ends-gpu-nodes", "eks_max_nodes"),
     ],
 )  # fmt: skip
 def test_each_change_that_loses_or_fails_is_told(
@@ -180,7 +197,11 @@ def test_each_change_that_loses_or_fails_is_told(
     finding = by_code(after_deploy(stub, before, after))[code]
     assert finding.path == keys
     assert finding.message.endswith(f"If you mean it: --suppress {code}")
-    assert finding.severity == ("warning" if code == "leaves-data-behind" else "error")
+    mild = (
+        *("leaves-data-behind", "replaces-cluster", "replaces-nodes", "replaces-kubernetes"),
+        *("replaces-kubernetes-nodes", "ends-gpu-nodes"),
+    )
+    assert finding.severity == ("warning" if code in mild else "error")
 
 
 @pytest.mark.parametrize(
@@ -193,6 +214,10 @@ def test_each_change_that_loses_or_fails_is_told(
         ({}, {"notebook_volume_gib": 300}),
         ({}, {"notebook_instance_type": "ml.t3.large"}),
         ({}, {"project": "other"}),
+        ({}, {"cluster_max_workers": 8}),
+        ({}, {"eks_admin_arns": "arn:aws:iam::123456789012:role/Admin"}),
+        ({}, {"eks_addon_versions": "coredns=v1.12.4-eksbuild.1"}),
+        ({"cluster_ssh_location": "10.0.0.0/8"}, {"cluster_ssh_location": "10.1.0.0/16"}),
         (VPC | {"flow_logs": "existing"}, VPC | {"flow_logs": "existing", "role_path": "/a/"}),
         (SCRATCH | {"fsx": "none"}, {"fsx": "none"}),
         (VPC, VPC | {"private_subnets": f"{SUBNETS},subnet-00000003:us-east-1c:rtb-01234567"}),

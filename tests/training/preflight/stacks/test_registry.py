@@ -50,12 +50,16 @@ def of(names: str, quotas: int = 0) -> Counter[str]:
 
 ALWAYS = of(
     "AccountIsBootstrapped LauncherLooksThere NotebookTypeIsAllowed ProtectionStays "
-    "RegionHasNotebooks SettingsStay SettingsSuitRegion StacksCanBeDeployed"
+    "RegionHasNotebooks SettingsStay SettingsSuitRegion StacksCanBeDeployed "
+    "GroupNamesAreFree NewestAmiIsThere NodeQuotasSuffice NodeTypeIsOffered NodeTypeIsOffered "
+    # KubernetesStack
+    "KubernetesIsSupported KubernetesIsRaisedByOne ControlPlaneHasZones AdminsAreNamed "
+    "NodeQuotasSuffice NodeTypeIsOffered NodeTypeIsOffered"
 )
 NEW_VPC = of("ZonesAreThere VpcAddressesAreFree", quotas=4)
 OLD_VPC = of(
     "NothingOfOursIsNamed VpcIsFit SubnetsAreWhereSaid RoutesLeadWhereSaid S3EndpointIsAsSaid "
-    "SubnetsHaveRoom"
+    "SubnetsHaveRoom NodesCanMountEfs ControlPlaneHasRoom"
 )
 NEW_FSX = of("FsxRolesCanBeMade", quotas=1)
 OLD_EFS = of("NothingOfOursIsNamed EfsIsFit MountTargetsAreAsSaid EfsPolicyAdmitsJobs")
@@ -73,7 +77,9 @@ OLD_FSX = of("NothingOfOursIsNamed LustreIsFit LustreAdmitsJobs")
             NEW_VPC
             + NEW_FSX
             - of("", quotas=3)
-            + of("EndpointServicesAreOffered WheelsAreThere", 1),
+            + of(
+                "EndpointServicesAreOffered WheelsAreThere NodesReachServices NodesReachServices", 1
+            ),
         ),
         (VPC, OLD_VPC + NEW_FSX),
         (
@@ -86,7 +92,7 @@ OLD_FSX = of("NothingOfOursIsNamed LustreIsFit LustreAdmitsJobs")
             + NEW_FSX
             + of(
                 "EndpointServicesAreOffered EndpointsAreNotThereYet EndpointsAreThere "
-                "WheelsAreThere",
+                "WheelsAreThere NodesReachServices NodesReachServices",
                 quotas=1,
             ),
         ),
@@ -122,6 +128,28 @@ OLD_FSX = of("NothingOfOursIsNamed LustreIsFit LustreAdmitsJobs")
             },
             NEW_VPC + NEW_FSX + of("GitSecretIsThere"),
         ),
+        ({"cluster_key_name": "mine"}, NEW_VPC + NEW_FSX + of("KeyPairIsThere")),
+        (
+            {"cluster_ssh_location": "203.0.113.0/24"},
+            NEW_VPC + NEW_FSX + of("SshIsNarrow", quotas=1),
+        ),
+        (
+            # A head with GPUs of its own may take another line of AMIs.
+            {
+                "cluster_head_instance_type": "p3.16xlarge",
+                "cluster_worker_instance_type": "p4d.24xlarge",
+            },
+            NEW_VPC + NEW_FSX + of("PlacementIsOfOneType NewestAmiIsThere"),
+        ),
+        (
+            {"cluster_capacity_reservation_id": "cr-0123456789abcdef0"},
+            NEW_VPC + NEW_FSX + of("ReservationIsFit"),
+        ),
+        (
+            {"eks_capacity_reservation_id": "cr-0123456789abcdef0"},
+            NEW_VPC + NEW_FSX + of("ReservationIsFit"),
+        ),
+        ({"eks_api_cidrs": "203.0.113.0/24"}, NEW_VPC + NEW_FSX + of("ApiIsNarrow")),
     ],
     ids=lambda value: ",".join(value) or "defaults" if type(value) is dict else "",
 )
@@ -129,6 +157,11 @@ def test_each_setting_brings_its_checks(
     clients: Clients, context: dict[str, Any], expected: Counter[str]
 ) -> None:
     assert applying(clients, context) == ALWAYS + expected
+
+
+def test_an_ami_of_the_users_own_is_looked_at_instead_of_awss(clients: Clients) -> None:
+    found = applying(clients, {"cluster_ami": "ami-01234567"})
+    assert (found["AmiIsFit"], found["NewestAmiIsThere"]) == (1, 0)
 
 
 def test_all_checks_of_the_package_are_listed() -> None:

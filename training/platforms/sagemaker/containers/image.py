@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from training.container_engine import Engine
 from training.errors import PreflightError
-from training.images.recipes import RECIPES, split_variant
+from training.images.recipes import RECIPES
 from training.images.tag import image_tag, local_name
 
 
@@ -25,10 +25,8 @@ def find_image(engine: Engine, wanted: str, algorithm: str, *, gpus: bool) -> st
     names = [wanted]
     is_ours = wanted.endswith(f":{image_tag(algorithm)}")
     if is_ours:
-        built_for_this = [
-            each for each in RECIPES[algorithm].variants if split_variant(each)[1] is None
-        ]
-        variants = sorted(built_for_this, reverse=gpus)  # cpu before gpu
+        for_here = [each for each in RECIPES[algorithm].variants if each in {"cpu", "gpu"}]
+        variants = sorted(for_here, reverse=gpus)  # cpu before gpu
         names += [local_name(algorithm, variant=variant) for variant in variants]
     for name in names:
         if engine.has_image(name):

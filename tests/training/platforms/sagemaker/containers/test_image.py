@@ -11,6 +11,8 @@ from training.platforms.sagemaker.containers.image import find_image
 
 IN_ECR = f"1.dkr.ecr.us-east-1.amazonaws.com/horovod:{image_tag('horovod')}"
 CPU, GPU = local_name("horovod", variant="cpu"), local_name("horovod")
+SMDDP = local_name("horovod", variant="smddp")
+"""Runs on Amazon's instances alone."""
 
 
 @pytest.mark.parametrize(
@@ -20,6 +22,7 @@ CPU, GPU = local_name("horovod", variant="cpu"), local_name("horovod")
         ([GPU, CPU], False, CPU),
         ([GPU, CPU], True, GPU),
         ([CPU], True, CPU),
+        ([SMDDP, GPU], True, GPU),
     ],
 )
 def test_the_named_image_or_what_was_built_here_from_the_same_sources(

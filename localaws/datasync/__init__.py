@@ -1,0 +1,1 @@
+"""DataSync: what moto lacks of it, and the copying itself."""

@@ -1,0 +1,1 @@
+"""EC2 instances, as far as moto lacks them: whole launch templates, reservations, limits."""

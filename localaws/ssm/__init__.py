@@ -1,0 +1,1 @@
+"""Systems Manager's Run Command: commands that really run, where instances are hosts."""

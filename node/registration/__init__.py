@@ -1,0 +1,1 @@
+"""What this node says of itself to the cluster."""

@@ -1,0 +1,1 @@
+"""Sees that AWS takes this instance away, before it does."""

@@ -1,0 +1,1 @@
+"""The EKS cluster from the inside: what is installed in it, and how to reach it."""

@@ -1,0 +1,1 @@
+"""What several platforms share, one idea a file."""

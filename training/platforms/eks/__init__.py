@@ -1,0 +1,1 @@
+"""Runs a job on the nodes of KubernetesStack, as an MPIJob of one of our charts."""

@@ -44,7 +44,12 @@ TEMPLATE = {
         "Vpc": {"Type": "AWS::EC2::VPC", "Properties": {"CidrBlock": "10.0.0.0/16"}},
         "Subnet": {
             "Type": "AWS::EC2::Subnet",
-            "Properties": {"VpcId": {"Ref": "Vpc"}, "CidrBlock": "10.0.0.0/24"},
+            # Some zones have no g5.xlarge.
+            "Properties": {
+                "VpcId": {"Ref": "Vpc"},
+                "CidrBlock": "10.0.0.0/24",
+                "AvailabilityZone": "us-east-1a",
+            },
         },
         "Shared": {"Type": "AWS::EFS::FileSystem"},
         "Target": {

@@ -13,6 +13,9 @@ Status = Literal[
 ]
 """`checkpointed`: stopped, and can go on; SageMaker does not tell that from `stopped`."""
 
+ENDED: frozenset[Status] = frozenset({"completed", "failed", "checkpointed", "stopped"})
+"""After which nothing changes any more."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class JobInfo:
@@ -38,7 +41,7 @@ class JobInfo:
 
     @property
     def has_ended(self) -> bool:
-        return self.status in {"completed", "failed", "checkpointed", "stopped"}
+        return self.status in ENDED
 
     def to_json(self) -> dict[str, Any]:
         """Return plain JSON values; times as ISO 8601 in UTC. What it has used is left out."""

@@ -8,9 +8,7 @@ from datetime import datetime
 from typing import Any, cast, get_args
 
 from training.errors import AwsError
-from training.jobs.info import Status
-
-ENDED = frozenset({"completed", "failed", "checkpointed", "stopped"})
+from training.jobs.info import ENDED, Status
 
 
 @dataclass(frozen=True, kw_only=True)

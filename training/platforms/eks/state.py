@@ -6,13 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from training.jobs.info import Status
+from training.jobs.info import ENDED, Status
 from training.platforms.eks.annotations import FINGERPRINT, LOG
 from training.platforms.eks.commands import CLUSTER_STATUS, INSTALL, how_to_stop
 from training.platforms.eks.observed import Observed, Pod, read_time
 from training.platforms.eks.reasons import in_words, is_lost, what_ended, why_waiting
-
-ENDED = frozenset({"completed", "failed", "checkpointed", "stopped"})
 
 CHECKPOINTED, STOPPED = 75, 143
 """Exit codes of the launcher; docker/entrypoint/errors.py has them."""

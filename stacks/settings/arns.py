@@ -4,6 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from typing import Annotated
+
+from pydantic import AfterValidator
+
+from stacks.settings.group import OptionalText, checked_by
 
 # https://docs.aws.amazon.com/IAM/latest/UserGuide/reference-arns.html
 PARTITION = "(aws|aws-cn|aws-us-gov)"
@@ -86,3 +91,7 @@ def _problems(arn: str | None, form: re.Pattern[str], otherwise: str) -> Iterato
     region = region_of(arn)
     if region and partition_of(arn) != partition_of_region(region):
         yield f"{region} is in the partition {partition_of_region(region)}, not {partition_of(arn)}"
+
+
+SecretArn = Annotated[OptionalText, AfterValidator(checked_by(problems_of_secret_arn))]
+"""The type of a setting that may name a secret."""

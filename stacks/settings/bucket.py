@@ -9,7 +9,13 @@ from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
 from stacks.settings.arns import problems_of_key_arn
 from stacks.settings.bucket_name import BUCKET_NAME_ALLOWED, problems_of_bucket_name
-from stacks.settings.group import SettingsGroup, checked_by, none_if_empty, prefixed, refuse
+from stacks.settings.group import (
+    OptionalText,
+    SettingsGroup,
+    checked_by,
+    prefixed,
+    refuse,
+)
 
 _KEY_ARN_ALLOWED = (
     "the ARN of a KMS key, such as arn:aws:kms:us-west-2:123456789012:key/"
@@ -39,9 +45,7 @@ def _problems_of_name(name: str | None) -> Iterator[str]:
         yield from problems_of_bucket_name(name)
 
 
-KeyArn = Annotated[
-    str | None, BeforeValidator(none_if_empty), AfterValidator(checked_by(problems_of_key_arn))
-]
+KeyArn = Annotated[OptionalText, AfterValidator(checked_by(problems_of_key_arn))]
 
 
 class BucketSettings(SettingsGroup):
@@ -49,9 +53,9 @@ class BucketSettings(SettingsGroup):
 
     model_config = prefixed("bucket_")
 
-    name: Annotated[
-        str | None, BeforeValidator(none_if_empty), AfterValidator(checked_by(_problems_of_name))
-    ] = Field(default=None, description=f"the name of an existing bucket: {BUCKET_NAME_ALLOWED}")
+    name: Annotated[OptionalText, AfterValidator(checked_by(_problems_of_name))] = Field(
+        default=None, description=f"the name of an existing bucket: {BUCKET_NAME_ALLOWED}"
+    )
     """Without it: a new one. The stack never changes an existing one or its policy."""
 
     prefix: Annotated[str | None, BeforeValidator(_strip_slashes)] = Field(

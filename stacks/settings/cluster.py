@@ -6,24 +6,24 @@ from collections.abc import Iterator
 from ipaddress import IPv4Network, IPv6Network, ip_network
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import AfterValidator, BeforeValidator, Field, field_validator, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
 from stacks.settings.cluster_rules import problems_of_cluster
 from stacks.settings.cluster_types import (
     efa_interfaces_of,
     gpus_of,
+    is_put_close,
     problems_of_type,
-    takes_placement_group,
 )
 from stacks.settings.group import (
     CommaSeparated,
+    OptionalText,
     SettingsGroup,
     checked_by,
-    none_if_empty,
     prefixed,
     refuse,
 )
-from stacks.settings.network import FLOW_LOG_RETENTION_DAYS
+from stacks.settings.log_retention import RETENTION_ALLOWED, RetentionDays
 from stacks.settings.text import shown
 
 DEFAULT_NAME = "distributed-mask-rcnn"
@@ -55,7 +55,6 @@ _Addresses = Annotated[
     tuple[Annotated[IPv4Network | IPv6Network, BeforeValidator(_read_address)], ...],
     CommaSeparated,
 ]
-_Text = Annotated[str | None, BeforeValidator(none_if_empty)]
 _Type = Annotated[str, AfterValidator(checked_by(problems_of_type))]
 
 
@@ -109,7 +108,7 @@ class ClusterSettings(SettingsGroup):
     allow_open_ssh: bool = Field(default=False, description="true or false")
     """Whether `cluster_ssh_location` may be wider than /8, 0.0.0.0/0 included."""
 
-    key_name: _Text = Field(
+    key_name: OptionalText = Field(
         default=None,
         pattern=r"^[ -~]{1,255}$",
         description="the name of an EC2 key pair of the region",
@@ -131,7 +130,7 @@ class ClusterSettings(SettingsGroup):
     """Whether workers are spot instances. The head is never one."""
 
     capacity_reservation_id: Annotated[
-        _Text, AfterValidator(checked_by(_problems_of_reservation))
+        OptionalText, AfterValidator(checked_by(_problems_of_reservation))
     ] = Field(
         default=None,
         pattern=r"^cr-[0-9a-f]{8,17}$",
@@ -142,7 +141,7 @@ class ClusterSettings(SettingsGroup):
     capacity_block: bool = Field(default=False, description="true or false")
     """Whether `cluster_capacity_reservation_id` is a Capacity Block for ML."""
 
-    ami: _Text = Field(
+    ami: OptionalText = Field(
         default=None,
         pattern=r"^ami-[0-9a-f]{8}([0-9a-f]{9})?$",
         description="the id of an AMI, such as ami-0123456789abcdef0",
@@ -160,7 +159,7 @@ class ClusterSettings(SettingsGroup):
     )
     """Jobs run in a container of their image, or in a Python environment that each node makes."""
 
-    environment: _Text = Field(
+    environment: OptionalText = Field(
         default=None,
         pattern=r"^(/[A-Za-z0-9._-]*[A-Za-z0-9_-][A-Za-z0-9._-]*)+$",
         description="an absolute path, such as /opt/trainer",
@@ -180,16 +179,7 @@ class ClusterSettings(SettingsGroup):
     )
     """How long a node may take to become ready, before its start counts as failed."""
 
-    log_retention_days: int = Field(
-        default=365, description="one of " + ", ".join(map(str, FLOW_LOG_RETENTION_DAYS))
-    )
-
-    @field_validator("log_retention_days")
-    @classmethod
-    def _retention_is_offered(cls, days: int) -> int:
-        if days not in FLOW_LOG_RETENTION_DAYS:
-            raise ValueError("CloudWatch Logs does not offer it")
-        return days
+    log_retention_days: RetentionDays = Field(default=365, description=RETENTION_ALLOWED)
 
     @model_validator(mode="after")
     def _they_go_together(self) -> Self:
@@ -203,11 +193,11 @@ class ClusterSettings(SettingsGroup):
 
     @property
     def has_placement_group(self) -> bool:
-        if self.placement_group is None:
-            return self.capacity_reservation_id is None and takes_placement_group(
-                self.worker_instance_type
-            )
-        return self.placement_group == "create"
+        return is_put_close(
+            self.placement_group,
+            reservation=self.capacity_reservation_id,
+            name=self.worker_instance_type,
+        )
 
     @property
     def worker_efa(self) -> int:

@@ -58,6 +58,15 @@ def efa_interfaces_of(name: str) -> int:
     return (instance.efa_interfaces or 0) if instance else 0
 
 
+def is_put_close(choice: str | None, *, reservation: str | None, name: str) -> bool:
+    """Tell whether nodes of a type are in a placement group: where nobody chose, those that can be
+    and have no place yet, as reserved capacity has.
+    """
+    if choice is None:
+        return reservation is None and takes_placement_group(name)
+    return choice == "create"
+
+
 def takes_placement_group(name: str) -> bool:
     """Tell whether a type can be in a cluster placement group: burstable and flex types cannot.
 

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BeforeValidator, Field, field_validator, model_validator
 
-from stacks.settings.group import SettingsGroup, none_if_empty, prefixed, refuse
+from stacks.settings.group import OptionalText, SettingsGroup, prefixed, refuse
 
 # https://docs.aws.amazon.com/efs/latest/ug/API_LifecyclePolicy.html
 INFREQUENT_ACCESS_DAYS = (1, 7, 14, 30, 60, 90, 180, 270, 365)
@@ -34,7 +34,7 @@ class EfsSettings(SettingsGroup):
 
     model_config = prefixed("efs_")
 
-    file_system_id: Annotated[str | None, BeforeValidator(none_if_empty)] = Field(
+    file_system_id: OptionalText = Field(
         default=None,
         alias="efs_id",
         pattern=r"^fs-([0-9a-f]{8}|[0-9a-f]{17})$",
@@ -50,7 +50,7 @@ class EfsSettings(SettingsGroup):
     AWS takes one a zone, so create wants a file system that has none.
     """
 
-    security_group_id: Annotated[str | None, BeforeValidator(none_if_empty)] = Field(
+    security_group_id: OptionalText = Field(
         default=None,
         pattern=r"^sg-[0-9a-f]{8,17}$",
         description="the id of a security group, such as sg-0123456789abcdef0",

@@ -15,8 +15,8 @@ from stacks.settings.fsx_rules import (
 )
 from stacks.settings.group import (
     CommaSeparated,
+    OptionalText,
     SettingsGroup,
-    none_if_empty,
     prefixed,
     refuse,
 )
@@ -60,7 +60,7 @@ class FsxSettings(SettingsGroup):
     )
     """With none there is no FSx for Lustre at all, whatever the other keys say."""
 
-    file_system_id: Annotated[str | None, BeforeValidator(none_if_empty)] = Field(
+    file_system_id: OptionalText = Field(
         default=None,
         alias="fsx_id",
         pattern=r"^fs-([0-9a-f]{8}|[0-9a-f]{17})$",
@@ -68,14 +68,14 @@ class FsxSettings(SettingsGroup):
     )
     """Without it: a new one. The stack never changes an existing one."""
 
-    mount_name: Annotated[str | None, BeforeValidator(none_if_empty)] = Field(
+    mount_name: OptionalText = Field(
         default=None,
         pattern=r"^[A-Za-z0-9_-]{1,8}$",
         description="the mount name of the existing file system, 1 to 8 letters and digits",
     )
     """FSx gives it: `aws fsx describe-file-systems` and the console's Attach show it."""
 
-    security_group_id: Annotated[str | None, BeforeValidator(none_if_empty)] = Field(
+    security_group_id: OptionalText = Field(
         default=None,
         pattern=r"^sg-[0-9a-f]{8,17}$",
         description="the id of a security group, such as sg-0123456789abcdef0",
@@ -128,7 +128,7 @@ class FsxSettings(SettingsGroup):
     )
     """Which changes in the file system an association writes to the bucket by itself."""
 
-    data_path: Annotated[str | None, BeforeValidator(none_if_empty)] = Field(
+    data_path: OptionalText = Field(
         default=None,
         pattern=r"^/$|^/[A-Za-z0-9_-]{1,255}(/[A-Za-z0-9_-]{1,255})*$",
         max_length=LONGEST_DATA_PATH,

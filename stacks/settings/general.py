@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Annotated, Self
 
-from pydantic import AfterValidator, BeforeValidator, Field, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
 from stacks.settings.arns import ACCOUNT_ID, REGION, problems_of_boundary_arn
-from stacks.settings.group import Pairs, SettingsGroup, checked_by, none_if_empty
+from stacks.settings.group import OptionalText, Pairs, SettingsGroup, checked_by
 from stacks.settings.tag_rules import TAGS_ALLOWED, problems_of_tags
 
 RESERVED_ROLE_PATHS = ("/aws-service-role/", "/aws-reserved/")
@@ -27,12 +27,12 @@ def _problems_of_role_path(path: str) -> Iterator[str]:
 class GeneralSettings(SettingsGroup):
     """Account, region, tags, protection and the bounds of every role."""
 
-    aws_account: Annotated[str | None, BeforeValidator(none_if_empty)] = Field(
+    aws_account: OptionalText = Field(
         default=None, pattern=f"^{ACCOUNT_ID}$", description="an account id of 12 digits"
     )
     """Without it: the account whose credentials deploy."""
 
-    aws_region: Annotated[str | None, BeforeValidator(none_if_empty)] = Field(
+    aws_region: OptionalText = Field(
         default=None,
         pattern=f"^{REGION}$",
         description="the name of a region, such as us-west-2",
@@ -55,8 +55,7 @@ class GeneralSettings(SettingsGroup):
     """Whether AWS refuses to delete the stacks until that is switched off."""
 
     permissions_boundary: Annotated[
-        str | None,
-        BeforeValidator(none_if_empty),
+        OptionalText,
         AfterValidator(checked_by(problems_of_boundary_arn)),
     ] = Field(
         default=None,

@@ -134,3 +134,7 @@ def checked_by(problems_of: Callable[[Value], Iterator[str]]) -> Callable[[Value
 def none_if_empty(value: Any) -> Any:
     """Read an empty text as absent: `-c efs_id=` takes back what cdk.json sets."""
     return None if value == "" else value
+
+
+OptionalText = Annotated[str | None, BeforeValidator(none_if_empty)]
+"""The type of a text that may be left out."""

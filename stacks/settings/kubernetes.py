@@ -11,15 +11,15 @@ from pydantic import AfterValidator, BeforeValidator, Field, field_validator, mo
 from stacks.settings.arns import problems_of_principal_arn
 from stacks.settings.cluster_types import (
     efa_interfaces_of,
+    is_put_close,
     problems_of_type,
-    takes_placement_group,
 )
 from stacks.settings.group import (
     CommaSeparated,
+    OptionalText,
     Pairs,
     SettingsGroup,
     checked_by,
-    none_if_empty,
     prefixed,
     refuse,
 )
@@ -30,7 +30,7 @@ from stacks.settings.kubernetes_versions import (
     VERSIONS,
     problems_of_addons,
 )
-from stacks.settings.network import FLOW_LOG_RETENTION_DAYS
+from stacks.settings.log_retention import RETENTION_ALLOWED, RetentionDays
 from stacks.settings.text import shown
 
 DEFAULT_NAME = "distributed-mask-rcnn"
@@ -67,7 +67,6 @@ def _default_if_empty(name: Any) -> Any:
     return DEFAULT_NAME if name == "" else name
 
 
-_Text = Annotated[str | None, BeforeValidator(none_if_empty)]
 _Networks = Annotated[
     tuple[Annotated[IPv4Network, BeforeValidator(_read_network)], ...], CommaSeparated
 ]
@@ -97,7 +96,7 @@ class KubernetesSettings(SettingsGroup):
     """Add-ons to pin, such as `vpc-cni=v1.20.4-eksbuild.1`. One that is not named gets EKS's
     default version when it is installed, and keeps it."""
 
-    node_release: _Text = Field(
+    node_release: OptionalText = Field(
         default=None,
         pattern=r"^1\.[0-9]{2}\.[0-9]{1,3}-20[0-9]{6}$",
         description="a release of EKS's AMIs, such as 1.35.6-20260714",
@@ -169,7 +168,7 @@ class KubernetesSettings(SettingsGroup):
     efa: Literal["auto", "none"] = Field(default="auto", description="auto or none")
     """Elastic Fabric Adapters of GPU nodes, as many as the type has."""
 
-    capacity_reservation_id: _Text = Field(
+    capacity_reservation_id: OptionalText = Field(
         default=None,
         pattern=r"^cr-[0-9a-f]{8,17}$",
         description="the id of a capacity reservation, such as cr-0123456789abcdef0",
@@ -183,9 +182,7 @@ class KubernetesSettings(SettingsGroup):
     """Of each node's disk. Where a type has local NVMe, images and the pods' own files are on
     that."""
 
-    log_retention_days: int = Field(
-        default=365, description="one of " + ", ".join(map(str, FLOW_LOG_RETENTION_DAYS))
-    )
+    log_retention_days: RetentionDays = Field(default=365, description=RETENTION_ALLOWED)
     """Of what the control plane logs."""
 
     @field_validator("version")
@@ -196,13 +193,6 @@ class KubernetesSettings(SettingsGroup):
                 f"the tools that come with this project speak with {', '.join(VERSIONS)}"
             )
         return version
-
-    @field_validator("log_retention_days")
-    @classmethod
-    def _retention_is_offered(cls, days: int) -> int:
-        if days not in FLOW_LOG_RETENTION_DAYS:
-            raise ValueError("CloudWatch Logs does not offer it")
-        return days
 
     @model_validator(mode="after")
     def _they_go_together(self) -> Self:
@@ -216,11 +206,11 @@ class KubernetesSettings(SettingsGroup):
 
     @property
     def has_placement_group(self) -> bool:
-        if self.placement_group is None:
-            return self.capacity_reservation_id is None and takes_placement_group(
-                self.gpu_instance_type
-            )
-        return self.placement_group == "create"
+        return is_put_close(
+            self.placement_group,
+            reservation=self.capacity_reservation_id,
+            name=self.gpu_instance_type,
+        )
 
     @property
     def gpu_efa(self) -> int:

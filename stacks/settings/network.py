@@ -10,7 +10,15 @@ from pydantic import AfterValidator, BeforeValidator, Field, field_validator, mo
 
 from stacks.endpoint_services import BY_NAME, NEEDED
 from stacks.settings.existing_subnet import SECURITY_GROUP_ID, VPC_ID, Subnet, problems_of_zones
-from stacks.settings.group import CommaSeparated, SettingsGroup, checked_by, none_if_empty, refuse
+from stacks.settings.group import (
+    CommaSeparated,
+    OptionalText,
+    SettingsGroup,
+    checked_by,
+    none_if_empty,
+    refuse,
+)
+from stacks.settings.log_retention import RETENTION_ALLOWED, RetentionDays
 from stacks.settings.network_rules import problems_of_network
 from stacks.settings.subnet_plan import Cut, SubnetPlan, problems_of_vpc
 from stacks.settings.text import shown
@@ -20,18 +28,9 @@ from training.instances import Instance, find_instance
 ZONES, FEWEST_ZONES, MOST_ZONES = 3, 2, 6
 """EKS wants two; no region has more than six."""
 
-# fmt: off
-FLOW_LOG_RETENTION_DAYS = (
-    1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827, 2192, 2557, 2922,
-    3288, 3653,
-)
-# fmt: on
-"""https://docs.aws.amazon.com/AmazonCloudWatchLogs/latest/APIReference/API_PutRetentionPolicy.html"""
-
 _Networks = Annotated[tuple[IPv4Network, ...], CommaSeparated]
 _Subnets = Annotated[tuple[Subnet, ...], CommaSeparated]
 _Count = Annotated[int | None, BeforeValidator(none_if_empty)]
-_Text = Annotated[str | None, BeforeValidator(none_if_empty)]
 
 
 def _endpoints_of_group(value: object) -> object:
@@ -96,7 +95,7 @@ class NetworkSettings(SettingsGroup):
         description="IPv4 networks of /28 or larger inside vpc_cidr, one for each zone: A,B,C",
     )
 
-    vpc_id: _Text = Field(
+    vpc_id: OptionalText = Field(
         default=None, pattern=VPC_ID, description="the id of a VPC, such as vpc-0123456789abcdef0"
     )
     """An existing VPC; it has to have DNS support and DNS hostnames."""
@@ -116,7 +115,7 @@ class NetworkSettings(SettingsGroup):
     )
     """Of an existing VPC, if it has any."""
 
-    training_security_group_id: _Text = Field(
+    training_security_group_id: OptionalText = Field(
         default=None,
         pattern=SECURITY_GROUP_ID,
         description="the id of a security group, such as sg-0123456789abcdef0",
@@ -134,9 +133,7 @@ class NetworkSettings(SettingsGroup):
     )
     """Of an existing VPC: whether somebody keeps flow logs of it already."""
 
-    flow_log_retention_days: int = Field(
-        default=365, description="one of " + ", ".join(map(str, FLOW_LOG_RETENTION_DAYS))
-    )
+    flow_log_retention_days: RetentionDays = Field(default=365, description=RETENTION_ALLOWED)
 
     internet_access: bool = Field(default=True, description="true or false")
     """With false, a new VPC has no internet gateway, no NAT gateway and no public subnet; of an
@@ -154,7 +151,7 @@ class NetworkSettings(SettingsGroup):
     """In how many of the private subnets, from the first on, each interface endpoint has an
     address; the other subnets reach it too, while that zone is up."""
 
-    planned_instance_type: _Text = Field(
+    planned_instance_type: OptionalText = Field(
         default=None, max_length=64, description="a GPU instance type, such as ml.p4d.24xlarge"
     )
     """The largest cluster that you mean to run, to check that a new VPC has addresses for it."""
@@ -179,13 +176,6 @@ class NetworkSettings(SettingsGroup):
         if len({subnet.subnet_id for subnet in subnets}) != len(subnets):
             raise ValueError("a subnet is there twice")
         return subnets
-
-    @field_validator("flow_log_retention_days")
-    @classmethod
-    def _retention_is_offered(cls, days: int) -> int:
-        if days not in FLOW_LOG_RETENTION_DAYS:
-            raise ValueError("CloudWatch Logs does not offer it")
-        return days
 
     @field_validator("planned_instance_type")
     @classmethod

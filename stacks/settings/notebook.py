@@ -6,9 +6,9 @@ from typing import Annotated, Any, Self
 
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
-from stacks.settings.arns import problems_of_secret_arn
+from stacks.settings.arns import SecretArn
 from stacks.settings.git_rules import problems_of_address, problems_of_branch
-from stacks.settings.group import SettingsGroup, checked_by, none_if_empty, prefixed
+from stacks.settings.group import OptionalText, SettingsGroup, checked_by, prefixed
 from stacks.settings.notebook_types import SIZES
 
 # https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_CreateNotebookInstance.html
@@ -86,29 +86,23 @@ class NotebookSettings(SettingsGroup):
     )
     """After so many minutes without anything running, the instance stops itself."""
 
-    git_repository: Annotated[
-        str | None, BeforeValidator(none_if_empty), AfterValidator(checked_by(problems_of_address))
-    ] = Field(
-        default=None,
-        max_length=1024,
-        description="an https address of a Git repository without user and token",
+    git_repository: Annotated[OptionalText, AfterValidator(checked_by(problems_of_address))] = (
+        Field(
+            default=None,
+            max_length=1024,
+            description="an https address of a Git repository without user and token",
+        )
     )
     """SageMaker clones it beside the user's notebooks."""
 
-    git_branch: Annotated[
-        str | None, BeforeValidator(none_if_empty), AfterValidator(checked_by(problems_of_branch))
-    ] = Field(
+    git_branch: Annotated[OptionalText, AfterValidator(checked_by(problems_of_branch))] = Field(
         default=None,
         max_length=1024,
         description="the name of a branch: letters, digits and . _ / -",
     )
     """Without it: the repository's default branch."""
 
-    git_secret_arn: Annotated[
-        str | None,
-        BeforeValidator(none_if_empty),
-        AfterValidator(checked_by(problems_of_secret_arn)),
-    ] = Field(
+    git_secret_arn: SecretArn = Field(
         default=None,
         max_length=2048,
         description="the ARN of a secret in Secrets Manager that holds username and password",
@@ -116,7 +110,7 @@ class NotebookSettings(SettingsGroup):
     """Of a private repository; its text is `{"username": "...", "password": "..."}`, the password
     an access token. The secret is yours: the stacks only read it."""
 
-    wheels: Annotated[str | None, BeforeValidator(none_if_empty)] = Field(
+    wheels: OptionalText = Field(
         default=None,
         pattern=r"^[A-Za-z0-9_-][A-Za-z0-9._-]*(/[A-Za-z0-9_-][A-Za-z0-9._-]*)*$",
         max_length=512,

@@ -8,12 +8,11 @@ from typing import Annotated, Any, Literal, Self, get_args
 
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
-from stacks.settings.arns import problems_of_secret_arn
+from stacks.settings.arns import SecretArn
 from stacks.settings.group import (
     CommaSeparated,
     SettingsGroup,
     checked_by,
-    none_if_empty,
     prefixed,
 )
 from stacks.settings.text import shown
@@ -73,11 +72,7 @@ class NotificationSettings(SettingsGroup):
     ] = Field(default=(), description=f"e-mail addresses: A,B,C; at most {MOST_EMAILS}")
     """Each gets a message that it has to confirm once."""
 
-    webhook_secret_arn: Annotated[
-        str | None,
-        BeforeValidator(none_if_empty),
-        AfterValidator(checked_by(problems_of_secret_arn)),
-    ] = Field(
+    webhook_secret_arn: SecretArn = Field(
         default=None,
         max_length=2048,
         description="the ARN of a secret in Secrets Manager that holds url and authorization",

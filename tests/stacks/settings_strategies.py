@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from stacks.endpoint_services import BY_NAME
 from stacks.settings import Settings
-from stacks.settings.network import FLOW_LOG_RETENTION_DAYS
+from stacks.settings.log_retention import RETENTION_DAYS
 from tests.stacks.matrix import (
     ACCOUNT,
     EXISTING_BUCKET,
@@ -94,7 +94,7 @@ new_vpc = merged(
         vpc_cidr=st.sampled_from(["10.0.0.0/16", "10.20.0.0/18", "192.168.4.0/22"]),
         zone_count=st.integers(2, 6),
         nat_gateways=st.integers(0, 2),
-        flow_log_retention_days=st.sampled_from(FLOW_LOG_RETENTION_DAYS),
+        flow_log_retention_days=st.sampled_from(RETENTION_DAYS),
     ),
     endpoints,
 )

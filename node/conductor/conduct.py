@@ -14,7 +14,8 @@ from node.config import NodeConfig
 from node.metadata import Metadata
 
 from . import jobs
-from .conductor import Conductor, Leaving
+from .conductor import Conductor
+from .duty import Duty, Leaving
 from .lease import Lease, LeaseLost
 from .staging import Staging
 from .state import STAGING
@@ -31,15 +32,8 @@ def conduct(config: NodeConfig, name: str) -> int:
     run, state = jobs.find(config, name)
     leaving = threading.Event()
     signal.signal(signal.SIGTERM, lambda _number, _frame: leaving.set())
-    conducted = Staging if state.algorithm == STAGING else Conductor
-    conductor = conducted(
-        config=config,
-        instance_id=instance_id,
-        run=run,
-        state=state,
-        lease=lease,
-        leaving=leaving,
-    )
+    duty = Duty(config, instance_id, run, state, lease, leaving)
+    conductor = Staging(duty) if state.algorithm == STAGING else Conductor(duty)
     try:
         conductor.run()
     except Leaving:

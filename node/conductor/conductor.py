@@ -3,32 +3,27 @@
 from __future__ import annotations
 
 import shutil
-import threading
 import time
 import traceback
-from collections.abc import Callable
 from dataclasses import replace
 
 from node.aws_cli import AwsError
-from node.config import NodeConfig
 from node.errors import NodeError
 from node.registrations import Registration
 
 from . import jobs, places
+from .duty import Conducting, Duty, Leaving
 from .elastic_round import ElasticRound
 from .gathering import Gathering, NotEnough
-from .lease import Lease, LeaseLost
+from .lease import LeaseLost
 from .nodes import Nodes
-from .output import Output
-from .places import RunFolder
 from .progress import last_step
 from .request import Request
 from .results import copy_results
 from .rigid_round import RigidRound
 from .round import FAILED, STOPPED, STOPPED_WITH_CHECKPOINT, Round, Setting
 from .scaling import Scaling
-from .shipping import Shipping
-from .state import State, now, write_state
+from .state import now
 from .verdict import Verdict, judge
 from .watch import LOOK_S, SHUTDOWN, Watch
 
@@ -45,51 +40,25 @@ class _Over(Exception):
         self.verdict = verdict
 
 
-class Leaving(Exception):
-    """This machine shuts down: the job goes on when it is back, or on the next head."""
+class Conductor(Conducting):
+    """Conducts a training job."""
 
-
-class Conductor:
-    def __init__(
-        self,
-        *,
-        config: NodeConfig,
-        instance_id: str,
-        run: RunFolder,
-        state: State,
-        lease: Lease,
-        leaving: threading.Event,
-    ) -> None:
-        self._config = config
-        self._instance_id = instance_id
-        self._run = run
-        self._state = state
-        self._lease = lease
-        self._leaving = leaving
-        self._request: Request = jobs.read_request(run)
-        self._output = Output(run.output)
-        self._scaling = Scaling(config)
-        self.say: Callable[[str], None] = self._output.say
+    def __init__(self, duty: Duty) -> None:
+        super().__init__(duty)
+        self._request: Request = jobs.read_request(duty.run)
+        self._scaling = Scaling(duty.config)
         self._watch = Watch(
-            run=run,
+            run=duty.run,
             request=self._request,
-            state=state,
+            state=duty.state,
             output=self._output,
-            leaving=leaving,
+            leaving=duty.leaving,
             change=self._change,
         )
 
     def run(self) -> None:
-        """Bring the job to its end, and write it down."""
         if not self._state.is_final:
-            shipping = Shipping(
-                source=self._run.output,
-                mark=self._run.shipped,
-                group=self._config.log_group,
-                stream=f"{self._state.name}/output",
-                region=self._config.region,
-                say=self.say,
-            )
+            shipping = self._shipping()
             try:
                 self._write(self._finish(self._conduct()))
             finally:
@@ -260,8 +229,3 @@ class Conductor:
         state.step = last_step(self._run)
         self.say(f"{verdict.state}: {verdict.reason}")
         self._change(verdict.state or "failed", verdict.reason)
-
-    def _change(self, name: str, reason: str | None) -> None:
-        self._lease.renew()
-        self._state.state, self._state.reason = name, reason
-        write_state(self._run, self._state)

@@ -17,46 +17,23 @@ import traceback
 from contextlib import suppress
 from pathlib import Path
 
-from node.config import NodeConfig
 from node.errors import NodeError
 
 from . import engine, places
-from .conductor import Leaving
 from .contract import read_failure, write_documents
-from .lease import Lease, LeaseLost
-from .output import Output
-from .places import RunFolder
+from .duty import Conducting, Leaving
+from .lease import LeaseLost
 from .round import FAILED, STOPPED, exit_text
-from .shipping import Shipping
 from .staging_request import StagingRequest, parse_staging
-from .state import State, now, read_object, write_state
+from .state import now, read_object
 
 LOOK_S = 0.5
 GRACE_S = 60
 """From the request to stop until the copy is killed."""
 
 
-class Staging:
-    """See `node.conductor.conductor.Conductor`, whose arguments it takes."""
-
-    def __init__(
-        self,
-        *,
-        config: NodeConfig,
-        instance_id: str,
-        run: RunFolder,
-        state: State,
-        lease: Lease,
-        leaving: threading.Event,
-    ) -> None:
-        self._config = config
-        self._instance_id = instance_id
-        self._run = run
-        self._state = state
-        self._lease = lease
-        self._leaving = leaving
-        self._output = Output(run.output)
-        self.say = self._output.say
+class Staging(Conducting):
+    """Conducts a copy of data."""
 
     @property
     def _root(self) -> Path:
@@ -68,17 +45,9 @@ class Staging:
         return f"mask-rcnn-data-{self._state.name}"
 
     def run(self) -> None:
-        """Bring the copy to its end, and write it down."""
         if self._state.is_final:
             return
-        shipping = Shipping(
-            source=self._run.output,
-            mark=self._run.shipped,
-            group=self._config.log_group,
-            stream=f"{self._state.name}/output",
-            region=self._config.region,
-            say=self.say,
-        )
+        shipping = self._shipping()
         try:
             self._conduct()
         except NodeError as error:
@@ -220,8 +189,3 @@ class Staging:
         self._state.exit_code = code
         self.say(f"{name}: {reason}")
         self._change(name, reason)
-
-    def _change(self, name: str, reason: str | None) -> None:
-        self._lease.renew()
-        self._state.state, self._state.reason = name, reason
-        write_state(self._run, self._state)

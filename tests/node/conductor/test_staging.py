@@ -85,6 +85,26 @@ def test_a_copy_runs_on_the_head_beside_a_job_and_takes_no_worker(staging: Bench
     assert not (bench.folder / "local" / "staging" / "copy").exists()
 
 
+def test_two_copies_are_compared_on_the_head_and_a_difference_is_named(
+    staging: Bench, s3: S3
+) -> None:
+    for name in ("copy", "compare"):
+        compare = ["data", "verify", "s3:set", "efs:set", "--format", "json"]
+        changes: dict[str, Any] = {} if name == "copy" else {"arguments": compare}
+        log = str(folder(staging).with_name(name))
+        staging.ask("submit", request(staging, s3, name=name, log=log, **changes))
+        staging.conduct(name)
+        staging.wait_for_end()
+        if name == "copy":
+            (staging.efs / "set" / "3.jpg").write_bytes(b"other")
+    ended = staging.status("compare")
+    # As here: 3, preflight found an error.
+    assert (ended["state"], ended["exit_code"]) == ("failed", 3)
+    assert "difference(s) between s3:set and efs:set" in ended["reason"]
+    said = str(staging.ask("logs", {"name": "compare", "offset": 0})["text"])
+    assert '"path": "3.jpg"' in said
+
+
 def test_a_request_that_comes_twice_starts_one_copy(staging: Bench, s3: S3) -> None:
     staging.ask("submit", request(staging, s3))
     staging.ask("submit", request(staging, s3))

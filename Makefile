@@ -14,8 +14,9 @@ demo: ## from a fresh clone to trained models and their reports, on local AWS
 	$(PYTHON) -m toolchain setup --for demo
 	$(VENV) -m demo
 
+# Three at a time, on two cores too: many tests wait for processes, and do not compute.
 test: setup lint ## all tests but the long ones
-	$(VENV) -m pytest -m "not soak" -n 2 --dist loadscope --no-loadscope-reorder
+	$(VENV) -m pytest -m "not soak" -n 3 --dist loadscope --no-loadscope-reorder
 
 soak: setup ## the long tests
 	$(VENV) -m pytest -m soak

@@ -63,6 +63,7 @@ def test_all_parts_run_with_torch_torchvision_and_numpy_alone(tmp_path: Path) ->
     assert "img/s" in done.stdout
 
 
+@pytest.mark.soak  # what it leaves out is tested below
 def test_a_spent_budget_ends_it_with_what_there_is(tmp_path: Path) -> None:
     done, found = run_script(tmp_path, "--budget-s", "1")
     assert done.returncode == 1

@@ -62,7 +62,10 @@ def test_at_the_size_of_the_file_all_is_as_the_reference_has_it(
     assert compared >= 5
 
 
-@pytest.mark.parametrize(("sides", "flip_probability"), [((800, 1333), 0), ((320, 533), 1)])
+@pytest.mark.parametrize(
+    ("sides", "flip_probability"),
+    [pytest.param((800, 1333), 0, marks=pytest.mark.soak), ((320, 533), 1)],
+)
 def test_at_other_sizes_pixels_differ_by_a_level_and_masks_at_their_edges(
     one_thread: None, sides: tuple[int, int], flip_probability: int
 ) -> None:

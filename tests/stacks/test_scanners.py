@@ -153,6 +153,7 @@ def test_other_packs_of_cdk_nag_find_what_the_two_packs_find(tmp_path: Path) -> 
     assert {(each.at, each.rule) for each in declined.OTHER_PACKS} - found == set()
 
 
+@pytest.mark.soak  # it makes the scanners' environment, which takes two minutes
 def test_every_condition_is_one_that_its_actions_know(
     synth: Synthesize, environment: ScannerEnvironment
 ) -> None:

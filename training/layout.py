@@ -108,10 +108,23 @@ class LogChannel:
     def predictions(self) -> Path:
         """The last evaluation's detections.
 
-        A JSON object: `split`, `step` and `detections`, a list in COCO's result format with RLE
-        masks.
+        A JSON object: `split`, `step`, `images`, the ids of the pictures that it is about, and
+        `detections`, a list in COCO's result format with RLE masks.
         """
         return self.root / "predictions.json"
+
+    @property
+    def evaluation(self) -> Path:
+        """The last evaluation of the whole first split, by category and picture.
+
+        A JSON object. `version` (1), `split` and `step`. `categories`: `id`, `name`, `objects` and
+        `ap`, by kind (bbox, segm) and IoU. `curves`, by kind and IoU, of each category: precision
+        at recall 0, 0.01, ..., 1. `matching`: the `kind`, `min_score` and `min_iou` of what
+        follows. `confusion`: true category id, predicted one, count; null: nothing there, or
+        missed. `pictures`: `ids`, and of each how many objects are `right` and `missed`, how many
+        detections `wrong`, and its `f1`, null without objects. `best` and `worst`: image ids.
+        """
+        return self.root / "evaluation.json"
 
     @property
     def outcome(self) -> Path:

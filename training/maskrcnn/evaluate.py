@@ -6,28 +6,26 @@ runs. Detections are kept as arrays, and their masks encoded.
 
 from __future__ import annotations
 
-import json
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 
 from torch import Tensor
 
 from training.errors import JobFailed
 from training.maskrcnn.ahead import ahead
-from training.maskrcnn.coco_eval import IouType, mean_average_precision
+from training.maskrcnn.coco_eval import Comparison, IouType, compare
 from training.maskrcnn.data.coco import Split
 from training.maskrcnn.data.dataset import EvaluationPictures
 from training.maskrcnn.data.pictures import BrokenPicture
 from training.maskrcnn.data.record import Record
 from training.maskrcnn.detect import Detector
 from training.maskrcnn.engines.engine import Engine
-from training.maskrcnn.files import write_result
 from training.maskrcnn.found import Found
 from training.maskrcnn.hyperparameters import Hyperparameters
+from training.maskrcnn.matches import Matches, match
 from training.maskrcnn.model.maskrcnn import Detections, MaskRCNN
 from training.maskrcnn.step import AUTOCAST_TYPES
 from training.maskrcnn.stop_check import StopCheck
@@ -37,8 +35,6 @@ MOST_LOADERS = 4
 """Threads of a rank that load pictures; `num_workers` where that is less."""
 ANSWERS_AHEAD = 4
 """The model may be so many pictures ahead of the drawing of masks."""
-PREDICTED_PICTURES = 500
-"""predictions.json holds the detections of so many pictures, the first by image id."""
 
 Loaded = Future[tuple[Record, Tensor]]
 """A picture: (3, H, W) uint8."""
@@ -47,11 +43,19 @@ Answer = tuple[Detections, Record, Tensor]
 
 @dataclass(frozen=True)
 class Evaluation:
-    """What one split's evaluation found; `detections` are those of all ranks on rank 0 alone."""
+    """What one split's evaluation found; `matches` and `detections` are those
+    of all ranks on rank 0 alone."""
 
-    metrics: Mapping[str, float]
+    comparison: Comparison
+    judged_by: IouType
+    """What tells which model is best, and which picture: masks, without them boxes."""
+    matches: Matches
     detections: Found
     broken: tuple[str, ...]
+
+    @property
+    def metrics(self) -> Mapping[str, float]:
+        return self.comparison.metrics
 
 
 def evaluate(
@@ -90,6 +94,7 @@ class _Share:
     """One rank's pictures: every so-many-th of the split."""
 
     def __init__(self, engine: Engine, split: Split, hyperparameters: Hyperparameters) -> None:
+        self._split = split
         self._pictures = EvaluationPictures(split.records, hyperparameters)
         self._places = range(engine.rank, len(self._pictures), engine.size)
         # A rank that has one picture less takes part in the last check all the same.
@@ -122,6 +127,11 @@ class _Share:
         parts, self._parts = self._parts, []
         return Found.joined(parts, with_masks=self._has_masks)
 
+    def match(self, found: Found, kind: IouType) -> Matches:
+        """Match the share's detections with its objects."""
+        records = (self._split.records[place] for place in self._places)
+        return match(records, self._split.categories, found, kind=kind)
+
     def _look(self, detector: Detector, loaded: Loaded | None) -> Answer | None:
         """Return the model's answer with its picture; None where there is none to show it."""
         if loaded is None:
@@ -147,32 +157,27 @@ def _judge(
     engine: Engine, split: Split, share: _Share, hyperparameters: Hyperparameters
 ) -> Evaluation:
     """Compare all ranks' detections with the truth."""
-    found = Found.joined(engine.gather(share.take_found()), with_masks=hyperparameters.mode_mask)
+    kinds: tuple[IouType, ...] = ("bbox", "segm") if hyperparameters.mode_mask else ("bbox",)
+    own = share.take_found()
+    # Takes longer than the rest of the work after the model: each rank does its part.
+    own_matches = share.match(own, kinds[-1])
+    found = Found.joined(engine.gather(own), with_masks=hyperparameters.mode_mask)
+    matches = Matches.joined(engine.gather(own_matches), categories=len(split.categories))
     broken = tuple(message for of_rank in engine.gather(share.broken) for message in of_rank)
     max_broken = hyperparameters.max_broken_pictures
-    kinds: tuple[IouType, ...] = ("bbox", "segm") if hyperparameters.mode_mask else ("bbox",)
 
-    def compare() -> dict[str, float]:
+    def judge() -> Comparison:
         if len(broken) > max_broken:
             raise JobFailed(
                 f"{split.name}: {len(broken)} pictures cannot be used, more than "
                 f"max_broken_pictures {max_broken}: {broken[0]}"
             )
-        return mean_average_precision(split.records, split.categories, found, kinds=kinds)
+        return compare(split.records, split.categories, found, kinds=kinds)
 
-    return Evaluation(on_rank_0(engine, compare), found, broken)
-
-
-def write_predictions(path: Path, split: Split, detections: Found, *, step: int) -> None:
-    """Write predictions.json, with the first pictures only where there are many.
-
-    Raises:
-        JobFailed: It cannot be written.
-    """
-    shown = [record.image_id for record in split.records[:PREDICTED_PICTURES]]
-    document = {
-        "split": split.name,
-        "step": step,
-        "detections": detections.of_images(shown).to_coco(),
-    }
-    write_result(path, json.dumps(document).encode())
+    return Evaluation(
+        comparison=on_rank_0(engine, judge),
+        judged_by=kinds[-1],
+        matches=matches,
+        detections=found,
+        broken=broken,
+    )

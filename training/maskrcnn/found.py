@@ -116,7 +116,14 @@ class Found:
     def of_images(self, image_ids: Sequence[int]) -> Self:
         """Return those of some pictures, by rising image id."""
         kept = np.flatnonzero(np.isin(self.image_ids, np.array(image_ids, np.int64)))
-        kept = kept[np.argsort(self.image_ids[kept], kind="stable")]
+        return self.some(kept[np.argsort(self.image_ids[kept], kind="stable")])
+
+    def at_least(self, score: float) -> Self:
+        """Return those with that score or a better one."""
+        return self.some(np.flatnonzero(self.scores >= score))
+
+    def some(self, kept: NDArray[np.int64]) -> Self:
+        """Return those at some places, (K,)."""
         return type(self)(
             image_ids=self.image_ids[kept],
             category_ids=self.category_ids[kept],

@@ -9,7 +9,8 @@ from training.layout import LogChannel
 from training.maskrcnn.course import Position
 from training.maskrcnn.data.coco import Split
 from training.maskrcnn.engines.engine import Engine
-from training.maskrcnn.evaluate import Evaluation, evaluate, write_predictions
+from training.maskrcnn.evaluate import Evaluation, evaluate
+from training.maskrcnn.evaluation_files import extremes, write_evaluation, write_predictions
 from training.maskrcnn.hyperparameters import Hyperparameters
 from training.maskrcnn.metrics import Recorder
 from training.maskrcnn.model.maskrcnn import MaskRCNN
@@ -61,14 +62,9 @@ class Validation:
                 split, evaluation, position.step, epoch=epoch, took_s=time.perf_counter() - begin
             )
             if score is None:
-                score = evaluation.metrics[self._judged_by]
-                self._write_predictions(split, evaluation, position.step)
+                score = evaluation.metrics[f"mAP({evaluation.judged_by})/IoU=0.5:0.95"]
+                self._write_files(split, evaluation, position.step)
         return score
-
-    @property
-    def _judged_by(self) -> str:
-        kind = "segm" if self._hyperparameters.mode_mask else "bbox"
-        return f"mAP({kind})/IoU=0.5:0.95"
 
     def _record(
         self, split: Split, evaluation: Evaluation, step: int, *, epoch: float, took_s: float
@@ -94,10 +90,16 @@ class Validation:
         for message in evaluation.broken:
             self._recorder.say(f"picture left out of {split.name}: {message}")
 
-    def _write_predictions(self, split: Split, evaluation: Evaluation, step: int) -> None:
-        on_rank_0(
-            self._engine,
-            lambda: write_predictions(
-                self._log.predictions, split, evaluation.detections, step=step
-            ),
-        )
+    def _write_files(self, split: Split, evaluation: Evaluation, step: int) -> None:
+        def write() -> None:
+            write_evaluation(self._log.evaluation, split, evaluation, step=step)
+            best, worst = extremes(evaluation.matches)
+            write_predictions(
+                self._log.predictions,
+                split,
+                evaluation.detections,
+                step=step,
+                also=(*best, *worst),
+            )
+
+        on_rank_0(self._engine, write)

@@ -11,6 +11,7 @@ from typing import Any
 from training.layout import LogChannel
 from training.report import sections
 from training.report.chart import COLOURS
+from training.report.evaluation import BadEvaluation, Evaluation, read_evaluation
 from training.report.names import MAP_RANGES, Role, having, map_name
 from training.report.record import Record, read_record
 from training.report.words import duration, number
@@ -31,6 +32,8 @@ class Run:
     name: str
     """Different from all others'."""
     record: Record
+    evaluation: Evaluation | None
+    """By class; None where the run left none that can be used."""
 
     @property
     def is_complete(self) -> bool:
@@ -86,7 +89,15 @@ def read_runs(folders: Sequence[Path]) -> list[Run]:
     if len(set(names)) < len(names):
         common = Path(os.path.commonpath([folder.resolve() for folder in folders]))
         names = [str(folder.resolve().relative_to(common)) for folder in folders]
-    return [Run(name, record) for name, record in zip(names, records, strict=True)]
+    evaluations = [_evaluation(folder) for folder in folders]
+    return [Run(*one) for one in zip(names, records, evaluations, strict=True)]
+
+
+def _evaluation(folder: Path) -> Evaluation | None:
+    try:
+        return read_evaluation(LogChannel(folder))
+    except BadEvaluation:
+        return None
 
 
 def differing_settings(runs: Sequence[Run]) -> dict[str, tuple[Text, ...]]:

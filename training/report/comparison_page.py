@@ -7,6 +7,7 @@ from typing import Any
 
 from training.report import sections
 from training.report.chart import Series, line_chart
+from training.report.class_differences import MOST_CLASSES, class_differences
 from training.report.comparison import Price, Run, differing_settings, measures
 from training.report.curve import Curve
 from training.report.figures import Figure
@@ -15,7 +16,11 @@ from training.report.template import fill
 
 
 def to_json(runs: Sequence[Run], price: Price) -> dict[str, Any]:
-    """Return names, how each ended, results and differing settings; lists go by run."""
+    """Return names, how each ended, results and differing settings; lists go by run.
+
+    `classes` has the average precision (IoU=0.5:0.95) of each class that differs.
+    """
+    classes = class_differences(runs)
     return {
         "runs": [run.name for run in runs],
         "status": [
@@ -26,6 +31,9 @@ def to_json(runs: Sequence[Run], price: Price) -> dict[str, Any]:
             each.name: runs[each.best].name
             for each in measures(runs, price)
             if each.best is not None
+        },
+        "classes": {
+            row.name: list(row.values) for row in (classes.rows if classes is not None else ())
         },
         "settings": {key: list(values) for key, values in differing_settings(runs).items()},
     }
@@ -43,6 +51,8 @@ def render(runs: Sequence[Run], price: Price, *, notes: Sequence[str] = ()) -> s
         statuses=[sections.status(run.record) for run in runs],
         notes=[*notes, *_notes(runs)],
         measures=measures(runs, price),
+        classes=class_differences(runs),
+        most_classes=MOST_CLASSES,
         settings=differing_settings(runs),
         figures=_figures(runs),
     )

@@ -3,29 +3,19 @@
 from __future__ import annotations
 
 import json
-import math
-import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 from training.layout import LogChannel, TrainChannel
-from training.report.tensorpack import find_attempts, newest_outputs
+from training.report.predictions import NoPictures, Predictions, read_predictions
 
 PICTURES = 8
 MIN_SCORE = 0.5
 """Detections below it are guesses that would cover the picture."""
 MAX_DETECTIONS = 20
-
-_IMAGE_ID = re.compile(r'"image_id":\s*(\d+)')
-_DETECTIONS = re.compile(r'"detections":\s*\[')
-_LIST = re.compile(r"\[")
-
-
-class NoPictures(Exception):
-    """There are no pictures to show; the message says why, in a sentence."""
 
 
 @dataclass(frozen=True)
@@ -65,26 +55,22 @@ class Sample:
     chosen_from: int
     """How many pictures they were chosen from."""
     pictures: tuple[Picture, ...]
+    named: Mapping[int, Picture]
+    """Those that were asked for by id, as far as they are there."""
 
 
-@dataclass(frozen=True)
-class _Predictions:
-    """What an evaluation has found, not yet decoded: it may be a hundred megabytes."""
-
-    split: str
-    step: int | None
-    text: str
-    begin: re.Pattern[str]
-    """Where the list of detections begins, in COCO's result format."""
-
-
-def choose_pictures(log: LogChannel, train: TrainChannel | None) -> Sample:
+def choose_pictures(
+    log: LogChannel, train: TrainChannel | None, *, named: Collection[int] = ()
+) -> Sample:
     """Return up to `PICTURES` of the last evaluation, spread evenly over the split.
+
+    Args:
+        named: Ids of other pictures that are wanted besides.
 
     Raises:
         NoPictures: Something that is needed is not there, or cannot be read.
     """
-    predictions = _predictions(log)
+    predictions = read_predictions(log)
     if train is None:
         raise NoPictures(
             "The data set is not at hand. Name its folder to see pictures: "
@@ -93,76 +79,37 @@ def choose_pictures(log: LogChannel, train: TrainChannel | None) -> Sample:
     split = predictions.split
     annotations = _annotations(train.annotations(split))
     try:
-        return _sample(predictions, annotations, train.images(split))
+        return _sample(predictions, annotations, train.images(split), named)
     except (KeyError, TypeError, ValueError) as error:
         raise NoPictures(
             f"Predictions or annotations of {split} are not in COCO's form ({error!r})."
         ) from error
 
 
-def _sample(predictions: _Predictions, annotations: dict[str, Any], folder: Path) -> Sample:
+def _sample(
+    predictions: Predictions, annotations: dict[str, Any], folder: Path, named: Collection[int]
+) -> Sample:
     split = predictions.split
-    detected = [int(image_id) for image_id in _IMAGE_ID.findall(predictions.text)]
-    candidates = _candidates(annotations, detected, folder)
-    images = _spread(candidates)
-    if not images:
+    candidates = _candidates(annotations, predictions, folder)
+    spread = _spread(candidates)
+    if not spread:
         raise NoPictures(f"No picture of {split} with a true object is in {folder}.")
-    image_ids = {image["id"] for image in images}
-    truth = _by_image(annotations["annotations"], image_ids)
-    detections = _by_image(_decode_list(predictions.text, predictions.begin), image_ids)
+    shown = {image["id"]: image for image in spread}
+    shown |= {image["id"]: image for image in candidates if image["id"] in named}
+    truth = _by_image(annotations["annotations"], shown)
+    detections = _by_image(predictions, shown)
     categories = {entry["id"]: str(entry["name"]) for entry in annotations["categories"]}
-    pictures = tuple(
-        _picture(image, folder, truth[image["id"]], detections[image["id"]], categories)
-        for image in images
+    pictures = {
+        image_id: _picture(image, folder, truth[image_id], detections[image_id], categories)
+        for image_id, image in shown.items()
+    }
+    return Sample(
+        split=split,
+        step=predictions.step,
+        chosen_from=len(candidates),
+        pictures=tuple(pictures[image["id"]] for image in spread),
+        named={image_id: pictures[image_id] for image_id in named if image_id in pictures},
     )
-    return Sample(split, predictions.step, len(candidates), pictures)
-
-
-def _predictions(log: LogChannel) -> _Predictions:
-    if log.predictions.exists():
-        text = _text(log.predictions)
-        return _Predictions(*_head(text), text, _DETECTIONS)
-    outputs = newest_outputs(find_attempts(log.root))
-    if outputs is None:
-        raise NoPictures("No evaluation has left its predictions, so there are none to show.")
-    return _Predictions(outputs.split, outputs.step, _text(outputs.path), _LIST)
-
-
-def _text(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError):
-        raise NoPictures(f"{path.name} cannot be read.") from None
-
-
-def _head(text: str) -> tuple[str, int | None]:
-    """Return split and step, which stand outside of the list of detections.
-
-    The list may hold a hundred megabytes: it is cut out before the rest is parsed.
-    """
-    match = _DETECTIONS.search(text)
-    if match is not None:
-        try:
-            head = json.loads(text[: match.end()] + text[text.rindex("]") :])
-            step = head.get("step")
-            return str(head["split"]), step if isinstance(step, int) else None
-        except (ValueError, KeyError, AttributeError):
-            pass
-    raise NoPictures("predictions.json is not whole: the job was stopped while it was written.")
-
-
-def _decode_list(text: str, start: re.Pattern[str]) -> Iterator[Any]:
-    decoder = json.JSONDecoder()
-    match = start.search(text)
-    at = match.end() if match else len(text)
-    separator = re.compile(r"[\s,]*")
-    while True:
-        space = separator.match(text, at)
-        at = space.end() if space else at
-        if text[at : at + 1] == "]":
-            return
-        value, at = decoder.raw_decode(text, at)
-        yield value
 
 
 def _annotations(path: Path) -> dict[str, Any]:
@@ -178,24 +125,20 @@ def _annotations(path: Path) -> dict[str, Any]:
 
 
 def _candidates(
-    annotations: dict[str, Any], detected: list[int], folder: Path
+    annotations: dict[str, Any], predictions: Predictions, folder: Path
 ) -> list[dict[str, Any]]:
-    """Return the pictures on disk that have a true object and were evaluated.
-
-    Predictions are kept for the first pictures by id: one between the first and the last that
-    have any was evaluated too, and nothing was found on it.
-    """
+    """Return the pictures on disk that have a true object and were evaluated."""
     with_objects = {
         annotation["image_id"]
         for annotation in annotations["annotations"]
         if not annotation.get("iscrowd")
     }
-    low, high = (min(detected), max(detected)) if detected else (-math.inf, math.inf)
+    was_evaluated = predictions.is_about()
     return [
         image
         for image in annotations["images"]
         if image["id"] in with_objects
-        and low <= image["id"] <= high
+        and was_evaluated(image["id"])
         and _is_inside(folder, str(image["file_name"]))
     ]
 
@@ -213,7 +156,9 @@ def _spread(images: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return [ordered[index * len(ordered) // chosen] for index in range(chosen)]
 
 
-def _by_image(entries: Iterable[Any], image_ids: set[int]) -> dict[int, list[dict[str, Any]]]:
+def _by_image(
+    entries: Iterable[Any], image_ids: Collection[int]
+) -> dict[int, list[dict[str, Any]]]:
     """Return the annotations or detections of some pictures, by picture."""
     found: dict[int, list[dict[str, Any]]] = defaultdict(list)
     for entry in entries:

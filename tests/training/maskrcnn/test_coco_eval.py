@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import contextlib
+import io
 import json
 import re
 import tempfile
@@ -11,7 +13,9 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 from pycocotools import mask as coco_mask
+from pycocotools.cocoeval import COCOeval
 
 from bench.evaluation_set import make_evaluation_set
 from bench.reference_evaluation import open_truth, reference_numbers
@@ -261,6 +265,59 @@ def test_numbers_of_the_coco_sample_are_those_of_pycocotools(split: str, tmp_pat
             }
         )
     assert 0.3 < compare(document, detections, tmp_path)[0] < 1
+
+
+def reference_precision(path: Path, detections: list[Detection], kind: str) -> NDArray[np.float64]:
+    """Return pycocotools' own: (10 thresholds, 101 recalls, K), all sizes, 100 detections."""
+    truth = open_truth(path)
+    other = "segmentation" if kind == "bbox" else "bbox"
+    own = [{k: v for k, v in found.items() if k != other} for found in detections]
+    with contextlib.redirect_stdout(io.StringIO()):
+        evaluation = COCOeval(truth, truth.loadRes(own), kind)
+        evaluation.evaluate()
+        evaluation.accumulate()
+    of_all: NDArray[np.float64] = evaluation.eval["precision"][:, :, :, 0, 2]
+    return of_all
+
+
+def check_categories(document: dict[str, Any], detections: list[Detection], folder: Path) -> None:
+    """Compare each category's curves and averages with pycocotools', and their mean with mAP."""
+    path = folder / "categories.json"
+    path.write_text(json.dumps(document), encoding="utf-8")
+    table = read_table(path)
+    records = Records.of(table, LooseFiles(folder))
+    ours = coco_eval.compare(records, table.categories, Found.from_coco(detections))
+    for kind, precision in ours.precision.items():
+        theirs = reference_precision(path, detections, kind)
+        for name, thresholds in (
+            ("IoU=0.5:0.95", range(10)),
+            ("IoU=0.5", range(1)),
+            ("IoU=0.75", range(5, 6)),
+        ):
+            averages = theirs[list(thresholds)].mean(axis=(0, 1))
+            assert precision.averages[name] == pytest.approx(averages, abs=1e-6)
+            known = averages[averages > -1]
+            mean = known.mean() if len(known) else -1
+            assert ours.metrics[f"mAP({kind})/{name}"] == pytest.approx(mean, abs=1e-6)
+        assert precision.curves["IoU=0.5"] == pytest.approx(theirs[0].T, abs=1e-6)
+        assert precision.curves["IoU=0.75"] == pytest.approx(theirs[5].T, abs=1e-6)
+
+
+@settings(max_examples=20)
+@given(drawn_sets())
+def test_each_category_has_the_precision_of_pycocotools(
+    made: tuple[dict[str, Any], list[Detection]],
+) -> None:
+    document, detections = made
+    assume(detections)
+    with tempfile.TemporaryDirectory() as folder:
+        check_categories(document, detections, Path(folder))
+
+
+def test_eighty_categories_have_the_precision_of_pycocotools(tmp_path: Path) -> None:
+    path = tmp_path / "made.json"
+    detections = make_evaluation_set(path, pictures=20)
+    check_categories(json.loads(path.read_text()), detections, tmp_path)
 
 
 def test_recall_is_not_read_as_another_metric(split: Split) -> None:

@@ -87,6 +87,9 @@ def test_two_ranks_take_the_steps_of_one_rank(one_rank: Any, two_ranks: Any, eng
     log, output = two_ranks(engine)
     assert_agree(one_rank.channel.root, log, steps=12, tolerance=1e-4)
     assert output.count("12/12") == 1
+    judged = (json.loads(one.evaluation.read_text()) for one in (one_rank.channel, LogChannel(log)))
+    alone, together = (one["pictures"]["ids"] for one in judged)
+    assert together == alone
     assert json.loads(LogChannel(log).outcome.read_text()) == {
         "status": "completed",
         "step": 12,

@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 import torch
 
-from training.maskrcnn import evaluate
+from training.maskrcnn import evaluate, matches
 from training.maskrcnn.data.coco import read_split
 from training.maskrcnn.detect import Detector
 from training.maskrcnn.engines.torch_engine import TorchEngine
-from training.maskrcnn.evaluate import write_predictions
-from training.maskrcnn.found import Found
+from training.maskrcnn.evaluation_files import write_predictions
+from training.maskrcnn.matches import Matches
 from training.maskrcnn.model.maskrcnn import build_model
 
 
@@ -42,25 +42,6 @@ def test_broken_pictures_are_left_out_and_told(shapes: Any, tiny: Any, tmp_path:
     assert model.training
 
 
-def test_predictions_hold_the_first_pictures_only(
-    coco_set: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    split = read_split(coco_set.write([], pictures=3), "train2017")
-    monkeypatch.setattr(evaluate, "PREDICTED_PICTURES", 2)
-    detections = Found.from_coco(
-        [
-            {"image_id": number, "category_id": 3, "score": 0.5, "bbox": [1, 2, 3, 4]}
-            for number in (1, 2, 3, 2)
-        ],
-        with_masks=False,
-    )
-    path = tmp_path / "predictions.json"
-    write_predictions(path, split, detections, step=8)
-    document = json.loads(path.read_text())
-    assert (document["split"], document["step"]) == ("train2017", 8)
-    assert [d["image_id"] for d in document["detections"]] == [1, 2, 2]
-
-
 class OneRank(TorchEngine):
     """One of several ranks, whose others are not there."""
 
@@ -86,6 +67,35 @@ def detections_of(engine: TorchEngine, split: Any, hyperparameters: Any) -> list
     )
     assert result is not None
     return result.detections.to_coco()
+
+
+def matches_of(split: Any, hyperparameters: Any, *, ranks: int) -> tuple[Any, ...]:
+    """Return counts of pictures, by id, and confusion, put together from all ranks."""
+    torch.manual_seed(0)
+    model = build_model(hyperparameters, categories=4, sum_over_ranks=lambda tensor: tensor)
+    results = [
+        evaluate.evaluate(
+            OneRank(rank, ranks), model, split, hyperparameters, is_stop_requested=lambda: False
+        )
+        for rank in range(ranks)
+    ]
+    parts = [result.matches for result in results if result is not None]
+    joined = Matches.joined(parts, categories=4)
+    counts = zip(joined.image_ids, joined.right, joined.wrong, joined.missed, strict=True)
+    return [tuple(map(int, one)) for one in counts], joined.confusion.tolist()
+
+
+def test_objects_are_matched_the_same_on_any_number_of_ranks(
+    shapes: Any, tiny: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # A model that has learned nothing has no good scores.
+    monkeypatch.setattr(matches, "MIN_SCORE", 0.0)
+    split = read_split(shapes, "val2017")
+    hyperparameters = tiny(score_threshold=0.0)
+    counts, confusion = alone = matches_of(split, hyperparameters, ranks=1)
+    assert [image_id for image_id, *_ in counts] == [record.image_id for record in split.records]
+    assert sum(map(sum, confusion)) >= 10 * len(split.records)
+    assert matches_of(split, hyperparameters, ranks=3) == alone
 
 
 @pytest.mark.parametrize("size", [3, 7])
@@ -149,6 +159,7 @@ def test_without_masks_boxes_alone_are_evaluated(shapes: Any, tiny: Any, tmp_pat
     write_predictions(tmp_path / "p.json", split, result.detections, step=1)
     (first, *_) = json.loads((tmp_path / "p.json").read_text())["detections"]
     assert set(first) == {"image_id", "category_id", "bbox", "score"}
+    assert (list(result.comparison.precision), result.judged_by) == (["bbox"], "bbox")
 
 
 @pytest.mark.parametrize("mode_mask", [True, False])

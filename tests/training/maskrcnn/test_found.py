@@ -68,3 +68,14 @@ def test_a_detection_takes_few_bytes_on_its_way_between_ranks() -> None:
     # Ids, box, score, size and place of the mask: 16 + 32 + 8 + 8 + 8.
     assert len(pickle.dumps(found)) < 72 * len(found) + of_masks + 2000
     assert np.array_equal(pickle.loads(pickle.dumps(found)).scores, found.scores)
+
+
+def test_at_least_keeps_the_good_ones_with_their_masks() -> None:
+    found = Found.from_coco(DETECTIONS)
+    assert found.at_least(0.25).to_coco() == DETECTIONS[:2]
+    assert found.at_least(0.6).to_coco() == []
+
+
+def test_some_are_in_the_order_that_is_asked_for() -> None:
+    found = Found.from_coco(DETECTIONS)
+    assert found.some(np.array([2, 0])).to_coco() == [DETECTIONS[2], DETECTIONS[0]]

@@ -41,6 +41,7 @@ def test_a_run_leaves_everything_that_the_layout_promises(one_rank: Any) -> None
     assert one_rank.ending == "completed"
     assert sorted(path.name for path in one_rank.channel.root.iterdir()) == [
         "checkpoints",
+        "evaluation.json",
         "events",
         "metrics.jsonl",
         "model-best.pt",

@@ -191,6 +191,7 @@ class Sample:
         self.write_job()
         self.write_metrics(steps)
         self.write_predictions()
+        self.write_evaluation(step=steps)
         if status is not None:
             self.write_outcome(status, steps)
         for rank in (0, 1):
@@ -238,6 +239,70 @@ class Sample:
         ]
         document = {"split": split, "step": step, "detections": detections}
         self.log.predictions.write_text(json.dumps(document), encoding="utf-8")
+
+    def write_evaluation(self, *, split: str = "val2017", step: int = 40, **changes: Any) -> None:
+        """Tell of all categories of the data set: each is found a little worse than the one before
+        it and sometimes taken for it; the last one has no object."""
+        annotations = json.loads(
+            (COCO / "annotations" / f"instances_{split}.json").read_text(encoding="utf-8")
+        )
+        categories = sorted(annotations["categories"], key=lambda one: one["id"])
+        document = evaluation_document(categories, [one["id"] for one in annotations["images"]])
+        document |= {"split": split, "step": step} | changes
+        self.log.evaluation.write_text(json.dumps(document), encoding="utf-8")
+
+
+def evaluation_document(categories: list[dict[str, Any]], image_ids: list[int]) -> dict[str, Any]:
+    """Return evaluation.json: 100, 99, ... objects of the categories, the last one has none."""
+    kinds = {"bbox": 0.9, "segm": 0.8}
+    ranges = {"IoU=0.5": 1.0, "IoU=0.75": 0.6, "IoU=0.5:0.95": 0.5}
+    last = len(categories) - 1
+    objects = [0 if at == last else 100 - at for at in range(len(categories))]
+
+    def value(at: int, kind: str, of: str) -> float | None:
+        return None if at == last else round(kinds[kind] * ranges[of] * objects[at] / 100, 6)
+
+    def curve(at: int, kind: str, of: str) -> list[float] | None:
+        top = value(at, kind, of)
+        return None if top is None else [round(top * (1 - r / 100), 6) for r in range(101)]
+
+    ids = [one["id"] for one in categories]
+    confusion: list[list[int | None]] = []
+    for at, key in enumerate(ids[:last]):
+        before = ids[at - 1] if at else None
+        confusion += [[key, key, objects[at] // 2], [key, None, 10], [None, key, 5 + at]]
+        confusion += [[key, before, at]] if at else []
+    pictures, half = len(image_ids), len(image_ids) // 2
+    return {
+        "version": 1,
+        "categories": [
+            {
+                "id": one["id"],
+                "name": one["name"],
+                "objects": objects[at],
+                "ap": {kind: {of: value(at, kind, of) for of in ranges} for kind in kinds},
+            }
+            for at, one in enumerate(categories)
+        ],
+        "curves": {
+            kind: {
+                of: [curve(at, kind, of) for at in range(len(categories))]
+                for of in ("IoU=0.5", "IoU=0.75")
+            }
+            for kind in kinds
+        },
+        "matching": {"kind": "segm", "min_score": 0.5, "min_iou": 0.5},
+        "confusion": confusion,
+        "pictures": {
+            "ids": image_ids,
+            "right": [4] * pictures,
+            "wrong": list(range(pictures)),
+            "missed": [1] * pictures,
+            "f1": [round(8 / (9 + at), 4) for at in range(pictures)],
+        },
+        "best": image_ids[:half],
+        "worst": image_ids[::-1][:half],
+    }
 
 
 @pytest.fixture

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -56,8 +57,12 @@ def test_the_comparison_breaks_no_rule(
     other.log.root.mkdir()
     for each in (sample, other):
         each.write_all()
+    evaluation = json.loads(other.log.evaluation.read_text(encoding="utf-8"))
+    evaluation["categories"][0]["ap"]["segm"]["IoU=0.5:0.95"] = 0.1
+    other.log.evaluation.write_text(json.dumps(evaluation), encoding="utf-8")
     runs = comparison.read_runs([sample.log.root, other.log.root])
     page = tmp_path / "compare.html"
     write_page(page, comparison_page.render(runs, lambda _run: None, notes=["a note"]))
+    assert "Classes that differ" in page.read_text(encoding="utf-8")
     for width in WIDTHS:
         assert violations(browser, page, width=width, dark=dark) == {}

@@ -22,16 +22,39 @@ def test_the_page_renders_whole_and_asks_for_nothing(
 
     assert browser.evaluate("document.documentElement.scrollWidth") <= width
     images = browser.evaluate("[...document.images].map(one => one.naturalWidth > 0)")
-    assert images == [True] * 4
+    assert images == [True] * 8
     charts = browser.evaluate(
         "[...document.querySelectorAll('svg')].map(one => one.getBoundingClientRect().height)"
     )
-    assert len(charts) == 6
+    assert len(charts) == 6 + 2 + 79
     assert min(charts) > 100
     background = browser.evaluate("getComputedStyle(document.body).backgroundColor")
     assert background == ("rgb(20, 21, 24)" if dark else "rgb(250, 250, 248)")
     assert complaints(browser) == []
     assert requests(browser) == [path.as_uri()]
+
+
+@pytest.mark.parametrize("width", [390, 1400])
+def test_wide_tables_scroll_within_their_card_with_their_names_in_sight(
+    sample: Any, coco: TrainChannel, browser: Any, width: int
+):
+    sample.write_all()
+    browser.open(write_report(sample.log, coco), width=width)
+    for table in (".tall", ".matrix"):
+        left, name, end = browser.evaluate(
+            f"(() => {{ const card = document.querySelector('{table}');"
+            " card.scrollTop = 200; card.scrollLeft = 150;"
+            " const place = one => one.getBoundingClientRect();"
+            " const cell = card.querySelector('tbody th');"
+            " return [place(card).left, place(cell).left, place(card).right]; })()"
+        )
+        assert left <= name <= left + 2
+        assert end <= width
+    head, top = browser.evaluate(
+        "['.tall thead th', '.tall'].map("
+        "one => document.querySelector(one).getBoundingClientRect().top)"
+    )
+    assert top <= head <= top + 2
 
 
 def complaints(browser: Any) -> list[Any]:

@@ -45,13 +45,18 @@ def test_a_whole_report_shows_result_pictures_curves_and_setup(sample: Any, coco
         "horovod · local · 2 processes",
         "The job ran to its end: 40 steps.",
         "Mean average precision at step 40",
+        "Average precision of each class at step 40",
+        "Precision and recall",
+        "Most frequent confusions",
+        "Best and worst pictures",
+        "F1 0.89: 4 found, 0 wrong, 1 missed",
         "2 of 2 pictures of val2017",
         "python -m training.launch 'jobs/a b.yaml' --yes",
         "data_source",
     ):
         assert text in page.text, text
-    assert len(page.having("img")) == 4
-    assert len(page.having("svg")) == 6
+    assert len(page.having("img")) == 4 + 4
+    assert len(page.having("svg")) == 6 + 2 + 79
     assert "Last lines" not in page.text
 
 
@@ -87,7 +92,9 @@ def test_everything_that_a_user_made_is_escaped(sample: Any, tmp_path: Path):
     assert any(EVIL in str(image["alt"]) for image in page.having("img"))
 
 
-@pytest.mark.parametrize("name", ["job", "hyperparameters", "metrics", "predictions", "outcome"])
+@pytest.mark.parametrize(
+    "name", ["job", "hyperparameters", "metrics", "predictions", "outcome", "evaluation"]
+)
 @pytest.mark.parametrize("content", [None, b"", b"{", b"[]", b"\xff\xfe\x00", b"{}"])
 def test_any_file_may_be_missing_or_broken(
     sample: Any, coco: TrainChannel, name: str, content: bytes | None
@@ -100,6 +107,25 @@ def test_any_file_may_be_missing_or_broken(
         file.write_bytes(content)
     train = coco if name == "predictions" else None  # drawing takes time
     assert "Training report" in Page(write_report(sample.log, train)).text
+
+
+def test_a_log_without_its_evaluation_has_no_such_sections(sample: Any, coco: TrainChannel):
+    sample.write_all()
+    sample.log.evaluation.unlink()
+    page = Page(write_report(sample.log, coco))
+    assert "Mean average precision at step 40" in page.text
+    assert len(page.having("svg")) == 6
+    assert len(page.having("img")) == 4
+    for text in ("Average precision of each class", "Confusion", "Best and worst", "recall"):
+        assert text not in page.text
+
+
+def test_an_evaluation_that_cannot_be_used_is_told(sample: Any):
+    sample.write_all()
+    sample.write_evaluation(version=2)
+    page = Page(write_report(sample.log, None))
+    assert "evaluation.json is of version 2" in page.text
+    assert "Average precision of each class" not in page.text
 
 
 def test_an_empty_log_channel_has_a_report(sample: Any):

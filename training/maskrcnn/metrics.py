@@ -10,7 +10,7 @@ import json
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Literal, Protocol
+from typing import Literal, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,13 +21,30 @@ from training.layout import LogChannel
 from training.maskrcnn.files import write_atomically
 
 Kind = Literal["train", "evaluation"]
+
+TRAIN: Kind = "train"
 Pictures = Iterable[tuple[str, NDArray[np.uint8]]]
 """Names and (H, W, 3) RGB. Made while they are taken: a recorder that does not show them costs
 nothing."""
 
 
+class Line(NamedTuple):
+    """A line of metrics.jsonl."""
+
+    kind: Kind
+    step: int
+    epoch: float
+    time_s: float
+    """Since 1970, in UTC."""
+    values: Mapping[str, float]
+
+
 class Recorder(Protocol):
     """Takes metrics and messages."""
+
+    @property
+    def last(self) -> Line | None:
+        """The last line about training, the same on all ranks but for the times of the host."""
 
     def record(self, kind: Kind, values: Mapping[str, float], *, step: int, epoch: float) -> None:
         """Take metrics after so many steps and epochs."""
@@ -45,8 +62,12 @@ class Recorder(Protocol):
 class NullRecorder:
     """Of the ranks that stay silent."""
 
+    def __init__(self, last: Line | None = None) -> None:
+        self.last = last
+
     def record(self, kind: Kind, values: Mapping[str, float], *, step: int, epoch: float) -> None:
-        pass
+        if kind == TRAIN:
+            self.last = _line(kind, values, step, epoch)
 
     def show(self, name: str, pictures: Pictures, *, step: int) -> None:
         pass
@@ -68,34 +89,42 @@ class LineRecorder(NullRecorder):
 class FileRecorder:
     """Of rank 0."""
 
-    def __init__(self, channel: LogChannel, *, step: int) -> None:
-        """Go on after a step; what was recorded later belongs to steps that are taken again."""
+    def __init__(self, channel: LogChannel, *, step: int, last: Line | None = None) -> None:
+        """Go on after a step; what was recorded later belongs to steps that are taken again.
+
+        Args:
+            last: What was to be recorded at last: whoever was rank 0 before may have been lost
+                between the step and its line.
+        """
         # Takes seconds and is of no use to the other ranks.
         from torch.utils.tensorboard import SummaryWriter
 
         self._root = channel.root
         with self._written():
-            _drop_later_lines(channel, step)
+            written = _drop_later_lines(channel, step)
             self._lines = channel.metrics.open("a", encoding="utf-8")
             self._events = SummaryWriter(str(channel.events), purge_step=step + 1)
+        self.last = last
+        if last is not None and written < last.step <= step:
+            self._write(last)
 
     def record(self, kind: Kind, values: Mapping[str, float], *, step: int, epoch: float) -> None:
+        line = _line(kind, values, step, epoch)
+        if kind == TRAIN:
+            self.last = line
+        self._write(line)
+
+    def _write(self, line: Line) -> None:
+        values, step = line.values, line.step
         for name, value in values.items():
             print(f"{name}: {value:.6g}")  # noqa: T201 (stdout is where metrics are read from)
         # Seen at once, through a pipe too.
         print(end="", flush=True)  # noqa: T201
-        line = {
-            "kind": kind,
-            "step": step,
-            "epoch": round(epoch, 6),
-            "time_s": round(time.time(), 3),
-            "values": dict(values),
-        }
         with self._written():
             for name, value in values.items():
                 self._events.add_scalar(name, value, step)
             self._events.flush()
-            self._lines.write(json.dumps(line) + "\n")
+            self._lines.write(json.dumps(line._asdict()) + "\n")
             self._lines.flush()
 
     def show(self, name: str, pictures: Pictures, *, step: int) -> None:
@@ -125,15 +154,26 @@ class FileRecorder:
             ) from error
 
 
-def _drop_later_lines(channel: LogChannel, step: int) -> None:
-    """Remove the lines after a step, and a last one that was cut off."""
+def _line(kind: Kind, values: Mapping[str, float], step: int, epoch: float) -> Line:
+    return Line(kind, step, round(epoch, 6), round(time.time(), 3), dict(values))
+
+
+def _drop_later_lines(channel: LogChannel, step: int) -> int:
+    """Remove the lines after a step, and a last one that was cut off.
+
+    Returns:
+        The step of the last line about training that is left; 0 without any.
+    """
     if not channel.metrics.exists():
-        return
-    kept = []
+        return 0
+    kept, last = [], 0
     for line in channel.metrics.read_text(encoding="utf-8").splitlines():
         try:
-            if json.loads(line)["step"] <= step:
+            found = json.loads(line)
+            if found["step"] <= step:
                 kept.append(line + "\n")
+                last = found["step"] if found["kind"] == TRAIN else last
         except (ValueError, KeyError, TypeError):
             continue
     write_atomically(channel.metrics, "".join(kept).encode())
+    return last

@@ -216,7 +216,7 @@ class _Rank:
     def let_go(self) -> None:
         """Keep nothing but the state after the last whole step."""
         if self._trainer is not None:
-            self.state = self._trainer.state()
+            self.state = self._trainer.state_in_memory()
             self._trainer.close()
             self._trainer = None
 

@@ -92,7 +92,7 @@ class Trainer:
             self._load_stepper(state)
             position = Position(**state["position"])
         self._course = Course(self._schedule, job.hyperparameters, position)
-        self._recorder = self._start_recorder()
+        self._recorder = self._start_recorder(state)
         self._broken = BrokenPictures(
             job.engine, self._recorder, limit=job.hyperparameters.max_broken_pictures
         )
@@ -133,6 +133,10 @@ class Trainer:
             "hyperparameters": self._hyperparameters.model_dump(mode="json"),
             "categories": dict(self._data.categories),
         }
+
+    def state_in_memory(self) -> State:
+        """Return the state, and what checkpoints do not hold: the last line of metrics."""
+        return {**self.state(), "last_line": self._recorder.last}
 
     def save_alone(self) -> None:
         """Save a checkpoint without the other ranks, which may be gone.
@@ -222,12 +226,13 @@ class Trainer:
             f"--log-dir, or the hyperparameters of before ({reason})"
         )
 
-    def _start_recorder(self) -> Recorder:
+    def _start_recorder(self, state: State | None) -> Recorder:
         """The one place that asks for rank 0: what the others record goes nowhere."""
+        last = state.get("last_line") if state else None
         if self._engine.rank != 0:
             shows_all = self._hyperparameters.log_ranks == "all"
-            return LineRecorder() if shows_all else NullRecorder()
-        return FileRecorder(self._job.log, step=self.position.step)
+            return LineRecorder(last) if shows_all else NullRecorder(last)
+        return FileRecorder(self._job.log, step=self.position.step, last=last)
 
     def _make_validation(self) -> Validation:
         return Validation(

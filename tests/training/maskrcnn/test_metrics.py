@@ -58,6 +58,28 @@ def test_a_resumed_run_drops_what_was_recorded_after_its_checkpoint(tmp_path: Pa
     ]
 
 
+@pytest.mark.parametrize(
+    ("written", "found"),
+    [((1, 2), [1, 2, 3]), ((1, 2, 3), [1, 2, 3]), ((1, 2, 3, 4), [1, 2, 3]), ((), [3])],
+)
+def test_a_step_whose_line_was_lost_with_rank_0_has_it_from_another_rank(
+    tmp_path: Path, written: tuple[int, ...], found: list[int]
+) -> None:
+    other = NullRecorder()
+    for step in (1, 2, 3):
+        other.record("train", {"total_loss": step}, step=step, epoch=step)
+    other.record("evaluation", {"mAP(bbox)/IoU=0.5": 0.5}, step=3, epoch=3)
+    channel = LogChannel(tmp_path)
+    lost = FileRecorder(channel, step=0)
+    for step in written:
+        lost.record("train", {"total_loss": step}, step=step, epoch=step)
+    lost.close()
+    FileRecorder(channel, step=3, last=other.last).close()
+    lines = [json.loads(line) for line in channel.metrics.read_text().splitlines()]
+    assert [(line["kind"], line["step"]) for line in lines] == [("train", step) for step in found]
+    assert lines[-1]["values"] == {"total_loss": 3}
+
+
 def test_a_full_disk_is_one_clear_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def full() -> NoReturn:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))

@@ -126,6 +126,14 @@ def _take_note_of_the_end(pid: int) -> None:
         os.waitpid(pid, 0)
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _own_record(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Keep jobs that tests launch out of the record of whoever runs them (training/jobs/record)."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_STATE_HOME", str(tmp_path_factory.mktemp("state")))
+        yield
+
+
 @pytest.fixture(scope="session")
 def local_aws(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalAws]:
     """A local AWS for the whole session: make your own resources, and expect those of others."""

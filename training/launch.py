@@ -114,6 +114,9 @@ def _start(job: Job, plan: Plan, checked: _Checked, *, yes: bool, wait: bool) ->
     _stop_on_errors(checked.findings)
     if not yes:
         _ask()
+    from training.jobs.launched import remember
+
+    remember(plan)
     return platforms.load(job.spec.platform).submit(job, plan, wait=wait)
 
 

@@ -24,8 +24,10 @@ def may_check_launches(
             actions=[
                 "ec2:DescribeInstanceTypeOfferings",
                 "ec2:DescribeNetworkInterfaces",
+                "ec2:DescribeRouteTables",
                 "ec2:DescribeSecurityGroups",
                 "ec2:DescribeSubnets",
+                "ec2:DescribeVpcEndpoints",
             ],
             resources=["*"],  # EC2 lists whole accounts: there is no finer resource.
         ),

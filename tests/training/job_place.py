@@ -93,6 +93,16 @@ def _make_network(aws: LocalAws, mark: str) -> tuple[dict[str, str], str]:
         ]["SubnetId"]
         for number, zone in enumerate(zones)
     ]
+    # On the main route table, which all of them use.
+    (table,) = ec2.describe_route_tables(Filters=[{"Name": "vpc-id", "Values": [vpc_id]}])[
+        "RouteTables"
+    ]
+    ec2.create_vpc_endpoint(
+        VpcId=vpc_id,
+        ServiceName=f"com.amazonaws.{REGION}.s3",
+        VpcEndpointType="Gateway",
+        RouteTableIds=[table["RouteTableId"]],
+    )
     jobs, targets = (
         ec2.create_security_group(GroupName=f"{name}-{mark}", Description="-", VpcId=vpc_id)[
             "GroupId"

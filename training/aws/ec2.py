@@ -61,6 +61,20 @@ class Ec2:
         )
         return {offer["Location"] for offer in offers}
 
+    def zones_offering_each(self, instance_types: Iterable[str]) -> dict[str, set[str]]:
+        """Return the same of several types, by type; those that no zone has are left out."""
+        found: dict[str, set[str]] = {}
+        for some in _parts(instance_types, FILTER_VALUES):
+            for offer in ask_all(
+                self._client,
+                "describe_instance_type_offerings",
+                "InstanceTypeOfferings",
+                LocationType="availability-zone",
+                Filters=_filters(instance_type=some),
+            ):
+                found.setdefault(offer["InstanceType"], set()).add(offer["Location"])
+        return found
+
     def instances(self, instance_ids: Iterable[str]) -> dict[str, Description]:
         """Return those instances that are there, by id; one that has ended is, for an hour."""
         found: list[Description] = []

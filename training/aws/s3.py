@@ -52,11 +52,19 @@ class S3:
         answer = ask(self._client, "list_objects_v2", Bucket=bucket, Prefix=prefix)
         return [found["Key"] for found in answer.get("Contents", [])]
 
-    def read(self, bucket: str, key: str) -> bytes | None:
-        """Return an object's content; None where there is no such object, or bucket."""
+    def read(self, bucket: str, key: str, *, last_bytes: int | None = None) -> bytes | None:
+        """Return an object's content; None where there is no such object, or bucket.
+
+        Args:
+            last_bytes: Of its end alone, or all of a smaller one.
+        """
+        # https://docs.aws.amazon.com/AmazonS3/latest/API/API_GetObject.html
+        part = {} if last_bytes is None else {"Range": f"bytes=-{last_bytes}"}
         try:
-            answer = ask(self._client, "get_object", Bucket=bucket, Key=key)
+            answer = ask(self._client, "get_object", Bucket=bucket, Key=key, **part)
         except AwsRefused as error:
+            if error.code == "InvalidRange":  # The object is empty.
+                return b""
             if error.code in ("NoSuchKey", "NoSuchBucket"):
                 return None
             raise

@@ -8,9 +8,11 @@ import typer
 
 from training.cli import Format, FormatOption, log, print_json, result
 from training.columns import in_columns
+from training.errors import UsageError
 from training.jobs.control import OutputsFileOption
 from training.jobs.everywhere import ALL, EveryPlatformOption, Everywhere, Found
 from training.jobs.info import as_text
+from training.jobs.recorded import record, show_recorded
 
 _HEAD = ("NAME", "STATUS", "STAGE", "CREATED", "MACHINES")
 _PLATFORM = "PLATFORM"
@@ -20,12 +22,30 @@ def list_jobs(
     platform: EveryPlatformOption = "sagemaker",
     outputs_file: OutputsFileOption = None,
     limit: Annotated[int, typer.Option(min=1, max=1000, help="How many jobs at most.")] = 20,
+    *,
+    recorded: Annotated[
+        bool,
+        typer.Option(
+            "--recorded",
+            help="Those launched from this machine, on all platforms, by its own record; asks "
+            "nobody.",
+        ),
+    ] = False,
+    record_them: Annotated[
+        bool,
+        typer.Option("--record", help="Write what AWS tells into that record, where it lacks it."),
+    ] = False,
     output_format: FormatOption = Format.TEXT,
 ) -> None:
     """List the jobs of this program, newest first.
 
     Of those, the ones that your identity may see.
     """
+    if recorded and record_them:
+        raise UsageError("--recorded, --record: one reads the record and one fills it; give one")
+    if recorded:
+        show_recorded(limit, output_format)
+        return
     everywhere = Everywhere.of(platform, outputs_file)
     jobs = everywhere.newest(limit)
     if output_format is Format.JSON:
@@ -34,6 +54,8 @@ def list_jobs(
         _show(jobs, with_platform=platform == ALL)
     elif not everywhere.failed:
         log.print("No jobs of this program.")
+    if record_them and jobs:
+        record(jobs)
     everywhere.conclude()
 
 

@@ -9,6 +9,7 @@ import typer
 
 from training.cli import Format, FormatOption, print_json, result
 from training.jobs.control import JobNameArgument, OutputsFileOption, PlatformOption, load
+from training.jobs.recorded import told_where
 
 
 def logs(
@@ -30,7 +31,8 @@ def logs(
     """
     control = load(platform, outputs_file)
     show: Callable[[str], None] = print_json if output_format is Format.JSON else result.out
-    if follow:
-        control.follow(name, show)
-    else:
-        control.show(name, show)
+    with told_where(name, platform):
+        if follow:
+            control.follow(name, show)
+        else:
+            control.show(name, show)

@@ -19,6 +19,7 @@ from training.jobs.control import (
     load,
 )
 from training.jobs.info import JobInfo, as_text
+from training.jobs.recorded import told_where
 from training.prices.cache import price_cache
 from training.prices.spent import Spent, spent
 
@@ -46,7 +47,8 @@ def status(
     if watch and output_format is Format.JSON:
         raise UsageError("--watch: shows lines for people; without it, --format json prints once")
     control = load(platform, outputs_file)
-    job = control.status(name)
+    with told_where(name, platform):
+        job = control.status(name)
     if watch:
         job = _watched(control, job)
     show_job(job, output_format)

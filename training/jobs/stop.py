@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from training.cli import Format, FormatOption
 from training.jobs.control import JobNameArgument, OutputsFileOption, PlatformOption, load
+from training.jobs.recorded import told_where
 from training.jobs.status import show_job
 
 
@@ -18,4 +19,7 @@ def stop(
     Its processes get time for a checkpoint (SageMaker: 120 s), which is what launch --resume goes
     on from. A job that has ended already stays as it is.
     """
-    show_job(load(platform, outputs_file).stop(name), output_format)
+    control = load(platform, outputs_file)
+    with told_where(name, platform):
+        job = control.stop(name)
+    show_job(job, output_format)

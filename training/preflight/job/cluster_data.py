@@ -35,7 +35,7 @@ def of_data(
         lustre = storage.lustre(asked_by="data_source: fsx")
         path = "/".join(("", lustre.mount_name, lustre.data_path.strip("/"), train))
         yield JobsReachLustre(clients.ec2, clients.fsx, lustre.id, path, nodes)
-        yield LustreIsLinked(clients.fsx, lustre.id, path)
+        yield LustreIsLinked(clients.fsx, lustre.id, path, train)
     if source == "s3":
         algorithm = algorithms.load(job.spec.algorithm)
         yield DataIsOnS3(

@@ -9,6 +9,7 @@ from typing import ClassVar
 from training.aws.ec2 import Ec2
 from training.preflight.check import Check
 from training.preflight.finding import Finding, Severity
+from training.preflight.job.alternatives import Alternatives
 
 KEY = "instances.type"
 
@@ -37,6 +38,7 @@ class TypeIsOffered(Check):
     region: str
     is_bound: bool = False
     """Whether the job runs in the zone of FSx for Lustre, whatever other subnets there are."""
+    alternatives: Alternatives | None = None
 
     def find(self) -> Iterator[Finding]:
         name = self.instance_type.removeprefix("ml.")
@@ -46,7 +48,7 @@ class TypeIsOffered(Check):
                 "instance-type-not-in-region",
                 KEY,
                 f"{self.instance_type} is not in {self.region}: no zone of it has the type. Choose "
-                "another type, or another region",
+                f"another type, or another region{self._others()}",
             )
             return
         subnets = self.ec2.subnets(self.subnet_ids)
@@ -58,7 +60,7 @@ class TypeIsOffered(Check):
                 "instance-type-not-in-zones",
                 KEY,
                 f"{self.instance_type} is in no zone of the job's subnets ({listed}). "
-                f"{self._what_to_do()}",
+                f"{self._what_to_do()}{self._others()}",
             )
         elif lacking:
             yield self.found(
@@ -67,6 +69,10 @@ class TypeIsOffered(Check):
                 f"{self.instance_type} is not in {listed}: the job waits for capacity in fewer "
                 "zones",
             )
+
+    def _others(self) -> str:
+        found = self.alternatives
+        return found.said(without=self.instance_type) if found else ""
 
     def _what_to_do(self) -> str:
         if self.is_bound:

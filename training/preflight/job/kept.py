@@ -60,8 +60,8 @@ class _Kept(Check):
             return
         if record is None:  # Of a job that ended before its first line.
             return
-        now = _plain(self.hyperparameters)
-        before = {**_plain(self.defaults), **_plain(record)}
+        now = plain(self.hyperparameters)
+        before = {**plain(self.defaults), **plain(record)}
         keys = sorted(before.keys() | now.keys())
         changes = [
             f"{key} {before.get(key)} to {now.get(key)}"
@@ -143,7 +143,7 @@ def _object(content: bytes) -> dict[str, Any]:
     return document
 
 
-def _plain(texts: Mapping[str, Any]) -> dict[str, Any]:
+def plain(texts: Mapping[str, Any]) -> dict[str, Any]:
     """Take off JSON's quotes, as the containers do before they write a text down."""
     return {name: _unquoted(text) for name, text in texts.items()}
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -121,7 +121,7 @@ class JobsReachLustre(Check):
 
 @dataclass(frozen=True)
 class LustreIsLinked(Check):
-    """The link over which the channel's data comes from S3 works, and has brought its names.
+    """The link over which the channel's data comes from S3 is there, works, and has its names.
 
     https://docs.aws.amazon.com/fsx/latest/APIReference/API_DataRepositoryAssociation.html
     """
@@ -129,21 +129,55 @@ class LustreIsLinked(Check):
     codes: ClassVar[Mapping[str, Severity]] = {
         "fsx-link-not-made": "error",
         "fsx-link-broken": "error",
+        "fsx-link-missing": "warning",
     }
-    actions: ClassVar[tuple[str, ...]] = ("fsx:DescribeDataRepositoryAssociations",)
+    actions: ClassVar[tuple[str, ...]] = (
+        "fsx:DescribeDataRepositoryAssociations",
+        "fsx:DescribeFileSystems",
+    )
 
     fsx: Fsx
     file_system_id: str
     directory_path: str
     """Of the channel `train`."""
+    train: str
+    """What of that is the channel's own path, below the folder that mirrors the bucket."""
 
     def find(self) -> Iterator[Finding]:
         # Without the mount name.
-        path = self.directory_path.strip("/").partition("/")[2]
-        for link in self.fsx.associations(self.file_system_id):
-            folder = link.get("FileSystemPath", "/").strip("/")
-            if not _is_below(path, folder):
-                continue
+        path = self.directory_path.strip("/").partition("/")[2].strip("/")
+        links = [
+            (folder, link)
+            for link in self.fsx.associations(self.file_system_id)
+            if _is_below(path, folder := link.get("FileSystemPath", "/").strip("/"))
+        ]
+        yield from self._judge_states(links)
+        if not links:
+            yield from self._judge_absence(path.removesuffix(self.train.strip("/")).strip("/"))
+
+    def _judge_absence(self, folder: str) -> Iterator[Finding]:
+        """Judge that nothing links a folder: where it is not the root, a link was to be there.
+
+        `fsx_bucket_link = none` has its data below the root, unless `fsx_data_path` says otherwise.
+        """
+        if not folder:
+            return
+        found = self.fsx.file_system(self.file_system_id)
+        if found is None or _has_import_path(found):  # Another check says that it is gone.
+            return
+        yield self.found(
+            "fsx-link-missing",
+            KEY,
+            f"/{folder} of FSx for Lustre {self.file_system_id} is linked to no place in S3: the "
+            "link was deleted, or the data was copied. What was not read before it was deleted is "
+            "not on FSx. Make it again: aws fsx create-data-repository-association "
+            f"--file-system-id {self.file_system_id} --file-system-path /{folder} "
+            "--data-repository-path s3://…; where `stage --to fsx` has copied the data, "
+            "--suppress fsx-link-missing",
+        )
+
+    def _judge_states(self, links: Sequence[tuple[str, Mapping[str, Any]]]) -> Iterator[Finding]:
+        for folder, link in links:
             state = link.get("Lifecycle", "AVAILABLE")
             where = f"/{folder} of FSx for Lustre {self.file_system_id}"
             address = link.get("DataRepositoryPath", "S3")
@@ -168,3 +202,9 @@ class LustreIsLinked(Check):
 
 def _is_below(path: str, folder: str) -> bool:
     return not folder or path == folder or path.startswith(f"{folder}/")
+
+
+def _has_import_path(file_system: Mapping[str, Any]) -> bool:
+    """Return whether a file system mirrors a bucket without an association."""
+    lustre = file_system.get("LustreConfiguration", {})
+    return bool(lustre.get("DataRepositoryConfiguration", {}).get("ImportPath"))

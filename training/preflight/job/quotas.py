@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
 from training.aws.errors import AwsRefused
 from training.aws.sagemaker import SageMaker
-from training.aws.service_quotas import ServiceQuotas
+from training.aws.service_quotas import AppliedQuota, ServiceQuotas
 from training.preflight.check import Check
 from training.preflight.finding import Finding, Severity
+from training.preflight.job.alternatives import Alternatives
+from training.preflight.quota_request import ask_for_more
 
 SERVICE = "sagemaker"
 
@@ -45,6 +47,8 @@ class QuotasSuffice(Check):
         "run-time-over-quota": "error",
     }
     actions: ClassVar[tuple[str, ...]] = (
+        "ec2:DescribeInstanceTypeOfferings",
+        "ec2:DescribeSubnets",
         "sagemaker:DescribeTrainingJob",
         "sagemaker:ListTrainingJobs",
         "servicequotas:ListServiceQuotas",
@@ -60,15 +64,17 @@ class QuotasSuffice(Check):
     max_run_s: int
     preparation_type: str | None
     """Of the instance that makes the log folder first; None where none does."""
+    alternatives: Alternatives | None = None
 
     def find(self) -> Iterator[Finding]:
-        limits = self.service_quotas.limits_by_name(SERVICE, list(self._names()))
+        limits = self.service_quotas.quotas_by_name(SERVICE, list(self._names()))
         if self._of_type not in limits:
             yield self.found(
                 "quota-unknown",
                 "instances.type",
                 f'Service Quotas knows no "{self._of_type}" in {self.region}: SageMaker may not '
-                "sell the type there. Look at its pricing page, or choose another type",
+                "sell the type there. Look at its pricing page, or choose another type"
+                f"{self._others()}",
             )
         yield from self._judge_instances(limits)
         yield from self._judge_preparation(limits)
@@ -77,8 +83,11 @@ class QuotasSuffice(Check):
 
     @property
     def _of_type(self) -> str:
+        return self._of(self.instance_type)
+
+    def _of(self, instance_type: str) -> str:
         kind = "spot training job" if self.is_spot else "training job"
-        return f"{self.instance_type} for {kind} usage"
+        return f"{instance_type} for {kind} usage"
 
     @property
     def _of_all(self) -> str:
@@ -100,64 +109,84 @@ class QuotasSuffice(Check):
         if self.preparation_type:
             yield self._of_preparation
 
-    def _judge_preparation(self, limits: Mapping[str, float]) -> Iterator[Finding]:
+    def _judge_preparation(self, limits: Mapping[str, AppliedQuota]) -> Iterator[Finding]:
         name = self._of_preparation
-        if self.preparation_type and limits.get(name, 1) < 1:
+        if self.preparation_type and name in limits and limits[name].value < 1:
             yield self.found(
                 "quota-too-small",
                 "sagemaker.preparation_instance_type",
-                f'quota "{name}" is {limits[name]:g} in {self.region}, and one instance makes the '
-                f"log folder first. {self._ask_for(name)}, choose another type, or launch where "
-                "the file system is mounted",
+                f'quota "{name}" is {limits[name].value:g} in {self.region}, and one instance '
+                f"makes the log folder first. {self._ask_for(limits[name], 1)}, choose another "
+                "type, or launch where the file system is mounted",
             )
 
-    def _judge_warm_pool(self, limits: Mapping[str, float]) -> Iterator[Finding]:
+    def _judge_warm_pool(self, limits: Mapping[str, AppliedQuota]) -> Iterator[Finding]:
         name = self._of_pool
-        limit = limits.get(name, 0)
-        if self.keep_alive_s and limit < self.instances:
+        quota = limits.get(name)
+        value = 0 if quota is None else quota.value
+        if self.keep_alive_s and value < self.instances:
+            # A type that has none gets none.
+            ask = f". {self._ask_for(quota, self.instances)}" if quota else ""
             yield self.found(
                 "warm-pool-quota-too-small",
                 "sagemaker.keep_alive_s",
-                f'quota "{name}" is {limit:g} in {self.region}, of {self.instances} needed: the '
-                f"job runs, and no warm pool is kept after it. {self._ask_for(name)}",
+                f'quota "{name}" is {value:g} in {self.region}, of {self.instances} needed: the '
+                f"job runs, and no warm pool is kept after it{ask}",
             )
 
-    def _judge_run_time(self, limits: Mapping[str, float]) -> Iterator[Finding]:
+    def _judge_run_time(self, limits: Mapping[str, AppliedQuota]) -> Iterator[Finding]:
         longest = limits.get(LONGEST_RUN)
-        if longest is not None and self.max_run_s > longest:
+        if longest is not None and self.max_run_s > longest.value:
             yield self.found(
                 "run-time-over-quota",
                 "limits.max_run_s",
-                f'limits.max_run_s is {self.max_run_s}, and quota "{LONGEST_RUN}" is {longest:g} s '
-                f"in {self.region}. Lower it, or ask for more in the Service Quotas console",
+                f'limits.max_run_s is {self.max_run_s}, and quota "{LONGEST_RUN}" is '
+                f"{longest.value:g} s in {self.region}. Lower it. "
+                f"{self._ask_for(longest, self.max_run_s)}",
             )
 
-    def _judge_instances(self, limits: Mapping[str, float]) -> Iterator[Finding]:
+    def _judge_instances(self, limits: Mapping[str, AppliedQuota]) -> Iterator[Finding]:
         names = [name for name in (self._of_type, self._of_all) if name in limits]
-        fitting = [name for name in names if limits[name] >= self.instances]
+        fitting = [name for name in names if limits[name].value >= self.instances]
         for name in names:
             if name not in fitting:
                 yield self.found(
                     "quota-too-small",
                     "instances.count",
-                    f'quota "{name}" is {limits[name]:g} of {self.instances} needed in '
-                    f"{self.region}. {self._ask_for(name)}, or take fewer instances",
+                    f'quota "{name}" is {limits[name].value:g} of {self.instances} needed in '
+                    f"{self.region}. {self._ask_for(limits[name], self.instances)}, or take fewer "
+                    f"instances{self._others() if name == self._of_type else ''}",
                 )
         if fitting:
             yield from self._judge_use({name: limits[name] for name in fitting})
 
-    def _judge_use(self, limits: Mapping[str, float]) -> Iterator[Finding]:
+    def _others(self) -> str:
+        """Say which other types the quotas allow so many of."""
+        if self.alternatives is None:
+            return ""
+        return self.alternatives.said(without=self.instance_type, among=self._allowed)
+
+    def _allowed(self, types: Sequence[str]) -> list[str]:
+        names = {name: self._of(name) for name in types}
+        limits = self.service_quotas.quotas_by_name(SERVICE, list(names.values()))
+        return [
+            name
+            for name, of_type in names.items()
+            if of_type in limits and limits[of_type].value >= self.instances
+        ]
+
+    def _judge_use(self, limits: Mapping[str, AppliedQuota]) -> Iterator[Finding]:
         """Judge quotas that would do if no other job ran."""
         used = self._used()
         for name, limit in limits.items():
             count = used.of_all if name == self._of_all else used.of_type
-            if count + self.instances > limit:
+            if count + self.instances > limit.value:
                 yield self.found(
                     "quota-in-use",
                     "instances.count",
-                    f'quota "{name}" is {limit:g} in {self.region}, and jobs that run now use '
-                    f"{count} of it: for {self.instances} more SageMaker refuses the job until "
-                    f"others have ended. Wait. {self._ask_for(name)}",
+                    f'quota "{name}" is {limit.value:g} in {self.region}, and jobs that run now '
+                    f"use {count} of it: for {self.instances} more SageMaker refuses the job until "
+                    f"others have ended. Wait. {self._ask_for(limit, count + self.instances)}",
                 )
 
     def _used(self) -> _Used:
@@ -178,8 +207,8 @@ class QuotasSuffice(Check):
                 of_type += count
         return _Used(of_type, of_all)
 
-    def _ask_for(self, name: str) -> str:
-        return f'Ask for more in the Service Quotas console (Amazon SageMaker, "{name}")'
+    def _ask_for(self, quota: AppliedQuota, wanted: float) -> str:
+        return ask_for_more(SERVICE, quota, wanted, self.region)
 
 
 @dataclass(frozen=True)

@@ -18,9 +18,12 @@ from training.platforms.sagemaker.fingerprint import fingerprint_of
 from training.platforms.sagemaker.log_folder import FolderHere, FolderJob
 from training.preflight.check import Check
 from training.preflight.efs_policy import EfsPolicyAdmitsJobs
+from training.preflight.job.alternatives import alternatives_of
 from training.preflight.job.asked import Asked
+from training.preflight.job.batch import BatchFitsOnTheGpu, checks_of_batch
 from training.preflight.job.caller import CallerMayLaunch
 from training.preflight.job.data import DataIsMounted, DataIsOnS3, WeightsAreInTheChannel
+from training.preflight.job.earlier_pace import EarlierPaceSuffices, earlier_logs
 from training.preflight.job.ec2 import registry as of_cluster
 from training.preflight.job.efs import JobsReachEfs
 from training.preflight.job.eks import registry as of_kubernetes
@@ -34,9 +37,11 @@ from training.preflight.job.log import CheckpointsAreOfThisJob, LogFolderIsOfThi
 from training.preflight.job.lustre import JobsReachLustre, LustreIsLinked
 from training.preflight.job.name import NameIsFree
 from training.preflight.job.output import OutputBucketIsThere
+from training.preflight.job.pace import PaceInFolderSuffices, PaceOnS3Suffices, course_of
 from training.preflight.job.quotas import QuotasSuffice
 from training.preflight.job.role import RoleReachesItsPlaces
 from training.preflight.job.role_trust import SageMakerMayBeTheRole
+from training.preflight.job.s3_route import SubnetsLeadToS3
 from training.preflight.job.schedule import ScheduleMakesSense
 from training.preflight.job.subnets import SubnetsHaveAddresses
 from training.preflight.job.volume import DataFitsOnTheVolume
@@ -50,10 +55,12 @@ if TYPE_CHECKING:
 
 ALL: tuple[type[Check], ...] = (
     ScheduleMakesSense,
+    BatchFitsOnTheGpu,
     WeightsAreInTheChannel,
     DataIsMounted,
     LogFolderIsOfThisJob,
     JobInFolderIsTheSame,
+    PaceInFolderSuffices,
     ImageIsHere,
     NameIsFree,
     CallerMayLaunch,
@@ -63,11 +70,14 @@ ALL: tuple[type[Check], ...] = (
     TypeIsOffered,
     QuotasSuffice,
     SubnetsHaveAddresses,
+    SubnetsLeadToS3,
     InstancesReachEachOther,
     OutputBucketIsThere,
     KeyIsEnabled,
     CheckpointsAreOfThisJob,
     JobOnS3IsTheSame,
+    PaceOnS3Suffices,
+    EarlierPaceSuffices,
     DataIsOnS3,
     DataFitsOnTheVolume,
     JobsReachEfs,
@@ -99,6 +109,7 @@ def offline_checks(job: Job, plan: Plan) -> Iterator[Check]:
             total_steps=rates.total_steps,
             images_per_epoch=getattr(job.hyperparameters, "images_per_epoch", None),
         )
+    yield from checks_of_batch(job, plan)
     yield WeightsAreInTheChannel(_weights(job))
     for step in plan.before:
         if isinstance(step, FolderHere):
@@ -106,6 +117,9 @@ def offline_checks(job: Job, plan: Plan) -> Iterator[Check]:
             yield LogFolderIsOfThisJob(step.resume, step.log)
             if step.resume:
                 yield JobInFolderIsTheSame(*_hyperparameters(job, plan), step.log)
+                course = course_of(job, plan, Asked.of(plan.request.to_json()))
+                if course:
+                    yield PaceInFolderSuffices(course, step.log)
 
 
 def checks_here(job: Job, plan: Plan) -> Iterator[Check]:
@@ -135,9 +149,9 @@ def checks(job: Job, plan: Plan, place: Whereabouts) -> Iterator[Check]:
     body = plan.request.to_json()
     asked = Asked.of(body)
     yield from _of_who_and_what(job, plan, body, asked, place)
-    yield from _of_machines(plan, asked, place)
+    yield from _of_machines(job, plan, asked, place)
     yield from _of_s3(job, plan, asked, place)
-    yield from _of_file_systems(asked, place)
+    yield from _of_file_systems(job, asked, place)
 
 
 def _of_who_and_what(
@@ -167,15 +181,17 @@ def _of_who_and_what(
     )
 
 
-def _of_machines(plan: Plan, asked: Asked, place: Whereabouts) -> Iterator[Check]:
+def _of_machines(job: Job, plan: Plan, asked: Asked, place: Whereabouts) -> Iterator[Check]:
     ec2, region = place.clients.ec2, place.region
     instance = known_instance(asked.instance_type)
+    others = alternatives_of(job, ec2, region=region, subnet_ids=asked.subnet_ids)
     yield TypeIsOffered(
         ec2,
         asked.instance_type,
         asked.subnet_ids,
         region,
         is_bound=any(each.type == "FSxLustre" for each in asked.file_systems),
+        alternatives=others,
     )
     if not asked.has_training_plan:  # Its capacity has no quota to do with.
         yield QuotasSuffice(
@@ -188,6 +204,7 @@ def _of_machines(plan: Plan, asked: Asked, place: Whereabouts) -> Iterator[Check
             keep_alive_s=asked.keep_alive_s,
             max_run_s=asked.max_run_s,
             preparation_type=_preparation_type(plan),
+            alternatives=others,
         )
     yield SubnetsHaveAddresses(
         ec2,
@@ -195,6 +212,7 @@ def _of_machines(plan: Plan, asked: Asked, place: Whereabouts) -> Iterator[Check
         asked.instance_count,
         addresses_of_instance(instance) if instance else PER_INSTANCE,
     )
+    yield SubnetsLeadToS3(ec2, asked.subnet_ids, region)
     for group_id in asked.group_ids:
         yield InstancesReachEachOther(
             ec2,
@@ -219,9 +237,14 @@ def _of_s3(job: Job, plan: Plan, asked: Asked, place: Whereabouts) -> Iterator[C
         if asked.checkpoints:
             yield CheckpointsAreOfThisJob(goes_on(job, plan), s3, asked.checkpoints)
             yield from jobs_before_on_s3(job, plan, asked, s3)
+            course = course_of(job, plan, asked)
+            if course and goes_on(job, plan):
+                yield PaceOnS3Suffices(course, s3, asked.checkpoints)
+            elif course and (logs := earlier_logs(asked.checkpoints.bucket)):
+                yield EarlierPaceSuffices(course, s3, logs, *_hyperparameters(job, plan))
 
 
-def _of_file_systems(asked: Asked, place: Whereabouts) -> Iterator[Check]:
+def _of_file_systems(job: Job, asked: Asked, place: Whereabouts) -> Iterator[Check]:
     clients = place.clients
     train = next((each for each in asked.file_systems if each.name == "train"), None)
     if train is None:
@@ -238,7 +261,9 @@ def _of_file_systems(asked: Asked, place: Whereabouts) -> Iterator[Check]:
             )
         else:
             yield JobsReachLustre(clients.ec2, clients.fsx, train.file_system_id, train.path, jobs)
-            yield LustreIsLinked(clients.fsx, train.file_system_id, train.path)
+            yield LustreIsLinked(
+                clients.fsx, train.file_system_id, train.path, job.spec.channels.train
+            )
 
 
 def _preparation_type(plan: Plan) -> str | None:

@@ -10,6 +10,7 @@ from training.aws.ec2 import Ec2
 from training.aws.service_quotas import ServiceQuotas
 from training.preflight.check import Check
 from training.preflight.finding import Finding, Severity
+from training.preflight.quota_request import request_more
 from training.preflight.stacks.node import PlannedNode
 from training.preflight.stacks.quota import Quota
 from training.preflight.stacks.vcpu_quotas import quota_of, vcpus_used
@@ -67,17 +68,19 @@ class NodeQuotasSuffice(Check):
             f"{node.most} of {node.instance_type} with {size} vCPUs each"
             for node, size in sizes.items()
         )
-        more = (
-            f"Ask for more: aws service-quotas request-service-quota-increase --service-code "
-            f"{quota.service} --quota-code {quota.code} --desired-value {{value}} --region "
-            f"{self.region}"
-        )
+
+        def more(wanted: int) -> str:
+            command = request_more(
+                service=quota.service, code=quota.code, wanted=wanted, region=self.region
+            )
+            return f"Ask for more: {command}"
+
         if first > limit:
             yield self.found(
                 "cluster-quota-too-small",
                 key,
                 f"{quota.name}: {limit:g} vCPUs are allowed in {self.region}, and the deploy alone "
-                f"starts {first}. {more.format(value=most)}, or take fewer or smaller nodes",
+                f"starts {first}. {more(most)}, or take fewer or smaller nodes",
             )
             return
         is_asked = bool(first) or most <= limit
@@ -88,7 +91,7 @@ class NodeQuotasSuffice(Check):
                 key,
                 f"{quota.name}: {limit:g} vCPUs are allowed in {self.region}, others use {used}, "
                 f"and the deploy starts {first} more. End some of them. "
-                f"{more.format(value=used + most)}",
+                f"{more(used + most)}",
             )
         elif used + most > limit:
             beside = f", others use {used}," if used else ""
@@ -97,7 +100,7 @@ class NodeQuotasSuffice(Check):
                 key,
                 f"{quota.name}: {limit:g} vCPUs are allowed in {self.region}{beside} and the "
                 f"cluster takes {most} at most ({wants}): jobs that want them all will wait in "
-                f"vain. {more.format(value=used + most)}, or set {largest.most_key} lower",
+                f"vain. {more(used + most)}, or set {largest.most_key} lower",
             )
 
 

@@ -9,6 +9,7 @@ from typing import ClassVar
 from training.aws.service_quotas import ServiceQuotas
 from training.preflight.check import Check
 from training.preflight.finding import Finding, Severity
+from training.preflight.quota_request import ask_for_more
 
 
 @dataclass(frozen=True)
@@ -30,9 +31,9 @@ class NotebookTypeIsAllowed(Check):
     instance_type: str
 
     def find(self) -> Iterator[Finding]:
-        quota = f"{self.instance_type} for notebook instance usage"
-        limit = self.service_quotas.limit_by_name("sagemaker", quota)
-        if limit is None:
+        name = f"{self.instance_type} for notebook instance usage"
+        quota = self.service_quotas.quota_by_name("sagemaker", name)
+        if quota is None:
             yield self.found(
                 "notebook-type-without-quota",
                 "notebook_instance_type",
@@ -40,11 +41,11 @@ class NotebookTypeIsAllowed(Check):
                 f"quota in {self.region}: SageMaker may not sell it there. Look at its pricing "
                 "page, or choose another type",
             )
-        elif limit < 1:
+        elif quota.value < 1:
             yield self.found(
                 "notebook-quota-is-zero",
                 "notebook_instance_type",
                 f"notebook_instance_type is {self.instance_type}, of which this account may run "
-                f"{limit:g} in {self.region}. Ask for more in the Service Quotas console (Amazon "
-                f"SageMaker, {quota}), or choose another type",
+                f'{quota.value:g} in {self.region} (quota "{name}"). '
+                f"{ask_for_more('sagemaker', quota, 1, self.region)}, or choose another type",
             )

@@ -9,6 +9,7 @@ from typing import ClassVar
 from training.aws.service_quotas import ServiceQuotas
 from training.preflight.check import Check
 from training.preflight.finding import Finding, Severity
+from training.preflight.quota_request import request_more
 
 
 @dataclass(frozen=True)
@@ -78,8 +79,11 @@ class QuotaSuffices(Check):
                 "quota-too-small",
                 self.key,
                 f"{self.quota.name}: {limit:g} are allowed in {self.region}, {used:g} are used and "
-                f"{self.wanted:g} more are needed. {self.alternative}, or ask for more: aws "
-                f"service-quotas request-service-quota-increase --service-code "
-                f"{self.quota.service} --quota-code {self.quota.code} --desired-value "
-                f"{used + self.wanted:g} --region {self.region}",
+                f"{self.wanted:g} more are needed. {self.alternative}, or ask for more: "
+                f"{self._request(used + self.wanted)}",
             )
+
+    def _request(self, wanted: float) -> str:
+        return request_more(
+            service=self.quota.service, code=self.quota.code, wanted=wanted, region=self.region
+        )

@@ -9,9 +9,13 @@ from typing import ClassVar
 from training.aws.ec2 import Description, Ec2
 from training.preflight.check import Check
 from training.preflight.finding import Finding, Severity
+from training.preflight.routes import (
+    default_route,
+    is_associated,
+    is_to_internet_gateway,
+    table_of,
+)
 from training.preflight.stacks.subnet import NamedSubnet
-
-EVERYWHERE = "0.0.0.0/0"
 
 
 @dataclass(frozen=True)
@@ -37,11 +41,12 @@ class RoutesLeadWhereSaid(Check):
     def find(self) -> Iterator[Finding]:
         tables = self.ec2.route_tables(self.vpc_id)
         for subnet in self._there(self.private):
-            used = _table_of(subnet.subnet_id, tables)
-            yield from self._judge_table(subnet, used, tables)
-            yield from self._judge_private(subnet, used)
+            if used := table_of(subnet.subnet_id, tables):
+                yield from self._judge_table(subnet, used, tables)
+                yield from self._judge_private(subnet, used)
         for subnet in self._there(self.public):
-            yield from self._judge_public(subnet, _table_of(subnet.subnet_id, tables))
+            if used := table_of(subnet.subnet_id, tables):
+                yield from self._judge_public(subnet, used)
 
     def _there(self, subnets: Sequence[NamedSubnet]) -> list[NamedSubnet]:
         """Return those that are in the VPC; the others are findings of another check."""
@@ -76,7 +81,7 @@ class RoutesLeadWhereSaid(Check):
 
     def _judge_private(self, subnet: NamedSubnet, used: Description) -> Iterator[Finding]:
         table = used["RouteTableId"]
-        way_out = _default_route(used)
+        way_out = default_route(used)
         if self.internet_access and (way_out is None or way_out["State"] == "blackhole"):
             state = "has no route to 0.0.0.0/0" if way_out is None else "routes to what is gone"
             yield self.found(
@@ -93,7 +98,7 @@ class RoutesLeadWhereSaid(Check):
                 f"internet_access is false, but {subnet.subnet_id} has a route to 0.0.0.0/0 in "
                 f"{table}. Remove it if traffic must stay inside, or set internet_access=true",
             )
-        if way_out is not None and way_out.get("GatewayId", "").startswith("igw-"):
+        if way_out is not None and is_to_internet_gateway(way_out):
             yield self.found(
                 "subnet-is-public",
                 subnet.key,
@@ -103,8 +108,8 @@ class RoutesLeadWhereSaid(Check):
             )
 
     def _judge_public(self, subnet: NamedSubnet, used: Description) -> Iterator[Finding]:
-        way_out = _default_route(used)
-        if way_out is None or not way_out.get("GatewayId", "").startswith("igw-"):
+        way_out = default_route(used)
+        if way_out is None or not is_to_internet_gateway(way_out):
             yield self.found(
                 "subnet-is-not-public",
                 subnet.key,
@@ -114,21 +119,7 @@ class RoutesLeadWhereSaid(Check):
             )
 
 
-def _table_of(subnet_id: str, tables: Sequence[Description]) -> Description:
-    """Return the table that is associated with a subnet, or else the VPC's main one."""
-    for table in tables:
-        if any(found.get("SubnetId") == subnet_id for found in table["Associations"]):
-            return table
-    return next(
-        table for table in tables if any(found.get("Main") for found in table["Associations"])
-    )
-
-
 def _why_main(subnet_id: str, table: Description) -> str:
-    is_explicit = any(found.get("SubnetId") == subnet_id for found in table["Associations"])
-    return "" if is_explicit else ", the main one, since none is associated with it"
-
-
-def _default_route(table: Description) -> Description | None:
-    routes: list[Description] = table["Routes"]
-    return next((r for r in routes if r.get("DestinationCidrBlock") == EVERYWHERE), None)
+    if is_associated(subnet_id, table):
+        return ""
+    return ", the main one, since none is associated with it"

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 from training.aws.ec2 import Ec2
 from training.preflight.check import Check
 from training.preflight.finding import Finding, Severity
+from training.preflight.routes import s3_gateways
 from training.preflight.stacks.own import OwnResources
 from training.preflight.stacks.subnet import NamedSubnet
 
@@ -37,11 +38,7 @@ class S3EndpointIsAsSaid(Check):
     """An endpoint of this stack is not in its way, and goes when the stack is to have none."""
 
     def find(self) -> Iterator[Finding]:
-        endpoints = [
-            found
-            for found in self.ec2.vpc_endpoints(self.vpc_id)
-            if found["ServiceName"].endswith(".s3") and found["VpcEndpointType"] == "Gateway"
-        ]
+        endpoints = s3_gateways(self.ec2.vpc_endpoints(self.vpc_id))
         strangers = self.own.others(endpoints, "VpcEndpointId")
         tables = list(dict.fromkeys(s.route_table_id for s in self.subnets if s.route_table_id))
         if self.is_to_be_made:

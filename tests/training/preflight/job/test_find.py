@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 
+from tests.training.platforms.ec2 import planning as on_ec2
+from tests.training.platforms.eks import planning as on_eks
 from tests.training.platforms.sagemaker import planning
 from tests.training.preflight.stacks.conftest import ACCOUNT, REGION
 from training.aws.clients import Clients
@@ -19,8 +21,10 @@ from training.preflight.efs_policy import EfsPolicyAdmitsJobs
 from training.preflight.finding import Finding
 from training.preflight.job import registry
 from training.preflight.job.asked import Asked, S3Place
+from training.preflight.job.batch import BatchFitsOnTheGpu
 from training.preflight.job.caller import CallerMayLaunch
 from training.preflight.job.data import DataIsMounted, DataIsOnS3, WeightsAreInTheChannel
+from training.preflight.job.earlier_pace import EarlierPaceSuffices
 from training.preflight.job.ec2 import registry as of_cluster
 from training.preflight.job.efs import JobsReachEfs
 from training.preflight.job.eks import registry as of_kubernetes
@@ -34,9 +38,11 @@ from training.preflight.job.log import CheckpointsAreOfThisJob, LogFolderIsOfThi
 from training.preflight.job.lustre import JobsReachLustre, LustreIsLinked
 from training.preflight.job.name import NameIsFree
 from training.preflight.job.output import OutputBucketIsThere
+from training.preflight.job.pace import PaceInFolderSuffices, PaceOnS3Suffices
 from training.preflight.job.quotas import QuotasSuffice
 from training.preflight.job.role import RoleReachesItsPlaces
 from training.preflight.job.role_trust import SageMakerMayBeTheRole
+from training.preflight.job.s3_route import SubnetsLeadToS3
 from training.preflight.job.schedule import ScheduleMakesSense
 from training.preflight.job.subnets import SubnetsHaveAddresses
 from training.preflight.job.volume import DataFitsOnTheVolume
@@ -46,7 +52,7 @@ EVERY_JOB: set[type[Check]] = {
     *(NameIsFree, CallerMayLaunch, RoleReachesItsPlaces, ImageIsThere, TypeIsOffered),
     SageMakerMayBeTheRole,
     *(QuotasSuffice, SubnetsHaveAddresses, InstancesReachEachOther, OutputBucketIsThere),
-    KeyIsEnabled,
+    *(KeyIsEnabled, SubnetsLeadToS3),
 }
 BY_SOURCE: dict[str, set[type[Check]]] = {
     "s3": {DataIsOnS3, DataFitsOnTheVolume, CheckpointsAreOfThisJob},
@@ -78,7 +84,9 @@ def test_each_data_source_has_its_checks(place: Whereabouts, source: str) -> Non
 def test_every_check_is_made_for_some_job() -> None:
     of_sources = set().union(*BY_SOURCE.values())
     offline = {ScheduleMakesSense, WeightsAreInTheChannel, DataIsMounted, LogFolderIsOfThisJob}
-    going_on = {JobInFolderIsTheSame, JobOnS3IsTheSame}
+    offline |= {BatchFitsOnTheGpu}
+    going_on = {JobInFolderIsTheSame, JobOnS3IsTheSame, PaceInFolderSuffices, PaceOnS3Suffices}
+    going_on |= {EarlierPaceSuffices}
     of_sagemaker = EVERY_JOB | of_sources | offline | going_on | {ImageIsHere}
     assert set(registry.ALL) == of_sagemaker | set(of_cluster.ALL) | set(of_kubernetes.ALL)
 
@@ -223,6 +231,9 @@ def test_a_job_on_instances_that_goes_on_is_compared_with_what_it_was(
     on_s3 = only(list(registry.checks(job, plan, place)), JobOnS3IsTheSame)
     assert on_s3.log == S3Place("bucket", "mask-rcnn/sagemaker/output/log-mine")
     assert (on_s3.hyperparameters["seed"], on_s3.defaults["seed"]) == ("7", "0")
+    course = only(list(registry.checks(job, plan, place)), PaceOnS3Suffices).course
+    assert (course.instance_type, course.instances, course.world_size) == ("ml.p4d.24xlarge", 4, 32)
+    assert (course.global_batch_size, course.total_steps, course.total_epochs) == (128, None, 24)
     (tmp_path / planning.STACKS["StorageStack"]["EfsId"]).mkdir()
     environ: dict[str, Any] = {MOUNTS_VARIABLE: str(tmp_path)}
     launched = planning.launch(resume=True, **environ)
@@ -230,6 +241,22 @@ def test_a_job_on_instances_that_goes_on_is_compared_with_what_it_was(
     in_folder = only(list(registry.offline_checks(job, plan)), JobInFolderIsTheSame)
     assert in_folder.log.name == "log-mine"
     assert in_folder.hyperparameters["seed"] == "7"
+    pace = only(list(registry.offline_checks(job, plan)), PaceInFolderSuffices)
+    assert (pace.log, pace.course) == (in_folder.log, course)
+
+
+@pytest.mark.parametrize("planned", [planning, on_ec2, on_eks])
+def test_the_batch_is_held_against_the_gpu_of_the_jobs_machines(planned: Any) -> None:
+    options: dict[str, Any] = {"hyperparameters__batch_size_per_gpu": 9, "data_source": "s3"}
+    checks = list(registry.offline_checks(planned.make_job(**options), planned.plan(**options)))
+    check = only(checks, BatchFitsOnTheGpu)
+    assert (check.batch, check.gpu.model) == (9, "A100")
+
+
+def test_the_batch_of_another_trainer_is_not_judged() -> None:
+    options: dict[str, Any] = {"algorithm": "tensorpack", "instances__type": "p3.16xlarge"}
+    checks = registry.offline_checks(planning.make_job(**options), planning.plan(**options))
+    assert not [check for check in checks if isinstance(check, BatchFitsOnTheGpu)]
 
 
 def test_files_of_the_very_job_that_is_asked_for_are_no_error() -> None:

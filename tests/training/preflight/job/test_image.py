@@ -3,11 +3,21 @@
 from __future__ import annotations
 
 import json
+from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 
-from tests.training.preflight.stacks.conftest import ACCOUNT, REGION, codes_of, only_finding_of
+from tests.training.preflight.stacks.conftest import (
+    ACCOUNT,
+    REGION,
+    Stub,
+    codes_of,
+    only_finding_of,
+)
 from training.aws.clients import Clients
+from training.aws.ecr import Ecr
+from training.data.progress import format_bytes
 from training.preflight.job.image import ImageIsThere
 
 REGISTRY = f"{ACCOUNT}.dkr.ecr.{REGION}.amazonaws.com"
@@ -88,3 +98,55 @@ def test_images_of_other_accounts_are_not_asked_for(aws: Clients) -> None:
         ACCOUNT,
     )
     assert codes_of(in_china) == []
+
+
+NOW = datetime(2026, 6, 1, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("days", "size", "codes"),
+    [
+        (0, 10**9, []),
+        (89, 10**9, []),
+        (90, 10**9, ["image-details"]),
+        (364, 10**9, ["image-details"]),
+        (365, 10**9, ["image-old"]),
+        (0, 10**10, ["image-details"]),
+        (365, 50 * 2**30, ["image-larger-than-volume", "image-old"]),
+    ],
+)
+def test_age_and_size_are_told_where_they_matter(
+    stub: Stub, days: int, size: int, codes: list[str]
+) -> None:
+    details = {"imageSizeInBytes": size, "imagePushedAt": NOW - timedelta(days=days)}
+    assert codes_of(described(stub, details)) == codes
+
+
+def test_an_old_image_is_built_again(stub: Stub) -> None:
+    details = {"imageSizeInBytes": 10**9, "imagePushedAt": NOW - timedelta(days=400)}
+    message = only_finding_of(described(stub, details), "image-old").message
+    assert f"{OURS}:a was pushed 400 days ago" in message
+    assert message.endswith("python -m training.images push --algorithm horovod")
+
+
+def test_size_and_age_are_in_the_message(stub: Stub) -> None:
+    details = {"imageSizeInBytes": 12 * 10**9, "imagePushedAt": NOW - timedelta(days=3)}
+    finding = only_finding_of(described(stub, details), "image-details")
+    assert finding.severity == "info"
+    assert finding.message == (
+        f"{OURS}:a has {format_bytes(12 * 10**9)} compressed, which each machine pulls before it "
+        "begins, and was pushed 3 days ago"
+    )
+
+
+def test_what_ecr_does_not_say_is_not_judged(stub: Stub) -> None:
+    assert codes_of(described(stub, {})) == []
+
+
+def described(stub: Stub, details: dict[str, Any]) -> ImageIsThere:
+    """Return the check of an image that ECR describes so, for volumes of 50 GiB."""
+    request = {"repositoryName": "mask-rcnn/horovod", "imageIds": [{"imageTag": "a"}]}
+    client = stub("ecr", ("describe_images", {"imageDetails": [details]}, request))
+    return ImageIsThere(
+        Ecr(client), f"{OURS}:a", "horovod", REGION, ACCOUNT, volume_gib=50, now=NOW
+    )

@@ -13,7 +13,8 @@ from training.preflight.job.lustre import JobsReachLustre, LustreIsLinked
 from training.preflight.peers import Members
 
 ID = "fs-0123456789abcdef0"
-PATH = "/abcdefgh/data/mask-rcnn/sagemaker/input/train"
+TRAIN = "mask-rcnn/sagemaker/input/train"
+PATH = f"/abcdefgh/data/{TRAIN}"
 
 
 @pytest.fixture
@@ -108,10 +109,16 @@ def test_one_that_is_not_there_is_an_error(aws: Clients, network: Network, stub:
     assert codes_of(gone) == ["fsx-missing"]
 
 
-def link(stub: Stub, *links: dict[str, Any]) -> LustreIsLinked:
+def link(stub: Stub, *links: dict[str, Any], path: str = PATH, **lustre: Any) -> LustreIsLinked:
+    """Return the check of a file system with links, which is described by `lustre`."""
     request = {"Filters": [{"Name": "file-system-id", "Values": [ID]}]}
-    call = ("describe_data_repository_associations", {"Associations": list(links)}, request)
-    return LustreIsLinked(Fsx(stub("fsx", call)), ID, PATH)
+    calls: list[Any] = [
+        ("describe_data_repository_associations", {"Associations": list(links)}, request)
+    ]
+    if lustre:
+        system = {"FileSystemId": ID, "LustreConfiguration": lustre}
+        calls.append(("describe_file_systems", {"FileSystems": [system]}, {"FileSystemIds": [ID]}))
+    return LustreIsLinked(Fsx(stub("fsx", *calls)), ID, path, TRAIN)
 
 
 def association(**changes: Any) -> dict[str, Any]:
@@ -131,8 +138,6 @@ def association(**changes: Any) -> dict[str, Any]:
         ({"Lifecycle": "CREATING"}, ["fsx-link-not-made"]),
         ({"Lifecycle": "MISCONFIGURED"}, ["fsx-link-broken"]),
         ({"Lifecycle": "FAILED", "FileSystemPath": "/"}, ["fsx-link-broken"]),
-        # Of another folder.
-        ({"Lifecycle": "FAILED", "FileSystemPath": "/dat"}, []),
     ],
 )
 def test_the_link_of_the_channel_has_to_work(
@@ -150,5 +155,18 @@ def test_what_fsx_says_of_a_broken_link_is_told(stub: Stub) -> None:
     )
 
 
-def test_without_a_link_the_data_may_have_been_copied(stub: Stub) -> None:
-    assert codes_of(link(stub)) == []
+def test_a_link_that_was_deleted_is_told_with_what_makes_it_again(stub: Stub) -> None:
+    elsewhere = association(FileSystemPath="/dat", Lifecycle="FAILED")
+    found = only_finding_of(link(stub, elsewhere, MountName="abcdefgh"), "fsx-link-missing")
+    assert found.severity == "warning"
+    assert f"/data of FSx for Lustre {ID} is linked to no place in S3" in found.message
+    assert f"--file-system-id {ID} --file-system-path /data " in found.message
+
+
+def test_import_path_is_a_link_too(stub: Stub) -> None:
+    repository = {"ImportPath": "s3://job-bucket/data"}
+    assert codes_of(link(stub, MountName="a", DataRepositoryConfiguration=repository)) == []
+
+
+def test_data_below_the_root_was_copied_there(stub: Stub) -> None:
+    assert codes_of(link(stub, path=PATH.replace("/data/", "/"))) == []

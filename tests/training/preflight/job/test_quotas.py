@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, cast
+from zlib import crc32
 
 import pytest
 
 from tests.training.preflight.stacks.conftest import REGION, Stub, findings_of, only_finding_of
 from training.aws.sagemaker import SageMaker
-from training.aws.service_quotas import ServiceQuotas
+from training.aws.service_quotas import AppliedQuota, ServiceQuotas
 from training.preflight.finding import Finding
 from training.preflight.job.quotas import QuotasSuffice
+from training.preflight.quota_request import ask_for_more
 
 TYPE = "ml.p3.16xlarge"
 USAGE, SPOT_USAGE = f"{TYPE} for training job usage", f"{TYPE} for spot training job usage"
@@ -23,11 +26,28 @@ LONGEST = "Longest run time for a training job"
 ENOUGH = {USAGE: 4.0, ALL: 20.0, LONGEST: 432_000.0}
 
 
+def code_of(name: str) -> str:
+    """Return a code of the form that AWS has, another for each name."""
+    return f"L-{crc32(name.encode()):08X}"
+
+
+def more(name: str, wanted: int) -> str:
+    """Return how to ask for more."""
+    return (
+        "Ask for more: aws service-quotas request-service-quota-increase --service-code sagemaker "
+        f"--quota-code {code_of(name)} --desired-value {wanted} --region us-east-1"
+    )
+
+
 def quotas(stub: Stub, values: dict[str, float]) -> ServiceQuotas:
     """Answer with two pages, as AWS does with dozens."""
     request = {"ServiceCode": "sagemaker", "MaxResults": 100}
-    listed = [{"QuotaName": name, "Value": value} for name, value in values.items()]
-    other = [{"QuotaName": "ml.p3.16xlarge for endpoint usage", "Value": 0.0}]
+    listed = [
+        {"QuotaName": name, "Value": value, "QuotaCode": code_of(name), "Adjustable": True}
+        for name, value in values.items()
+    ]
+    name = "ml.p3.16xlarge for endpoint usage"
+    other = [{"QuotaName": name, "Value": 0.0, "QuotaCode": code_of(name)}]
     return ServiceQuotas(
         stub(
             "service-quotas",
@@ -122,15 +142,23 @@ def test_one_instance_more_than_the_quota_says_how_much_of_what_is_needed(stub: 
     found = check(quotas(stub, {**ENOUGH, USAGE: 2}), running(stub))
     [finding] = found
     assert (finding.code, finding.severity) == ("quota-too-small", "error")
-    assert finding.message.startswith(
-        'quota "ml.p3.16xlarge for training job usage" is 2 of 4 needed in us-east-1. Ask for more '
-        "in the Service Quotas console"
+    assert finding.message == (
+        'quota "ml.p3.16xlarge for training job usage" is 2 of 4 needed in us-east-1. '
+        f"{more(USAGE, 4)}, or take fewer instances"
+    )
+
+
+def test_a_quota_that_is_not_adjustable_has_no_request() -> None:
+    fixed = AppliedQuota(2, "L-12345678", is_adjustable=False)
+    assert ask_for_more("sagemaker", fixed, 4, "us-east-1") == (
+        "AWS raises it on no request: its Support may know more"
     )
 
 
 def test_all_instances_together_have_a_quota_too(stub: Stub) -> None:
     [finding] = check(quotas(stub, {**ENOUGH, ALL: 3}), running(stub))
     assert f'quota "{ALL}" is 3 of 4 needed' in finding.message
+    assert more(ALL, 4) in finding.message
 
 
 def test_spot_has_quotas_of_its_own(stub: Stub) -> None:
@@ -207,3 +235,34 @@ def test_a_run_longer_than_the_quota_is_an_error(stub: Stub) -> None:
     )
     message = only_finding_of(check_, "run-time-over-quota").message
     assert f'limits.max_run_s is 432001, and quota "{LONGEST}" is 432000 s in us-east-1' in message
+    assert f"Lower it. {more(LONGEST, 432_001)}" in message
+
+
+def test_types_of_which_the_account_may_have_so_many_are_named(stub: Stub) -> None:
+    class Everything:
+        """Names all that pass."""
+
+        def said(self, *, without: str, among: Callable[[Sequence[str]], Sequence[str]]) -> str:
+            return f". Not {without}: {among(['ml.g5.xlarge', 'ml.g6.xlarge', 'ml.p4d.24xlarge'])}"
+
+    class Limits:
+        def quotas_by_name(self, _service: str, names: Sequence[str]) -> dict[str, AppliedQuota]:
+            values = {USAGE: 0, ALL: 9, "ml.g5.xlarge for training job usage": 4}
+            values["ml.g6.xlarge for training job usage"] = 3
+            return {n: AppliedQuota(v, "L-1") for n, v in values.items() if n in names}
+
+    limits, others = cast(Any, Limits()), cast(Any, Everything())
+    check_ = QuotasSuffice(
+        limits,
+        running(stub),
+        REGION,
+        TYPE,
+        4,
+        is_spot=False,
+        keep_alive_s=0,
+        max_run_s=1,
+        preparation_type=None,
+        alternatives=others,
+    )
+    message = only_finding_of(check_, "quota-too-small").message
+    assert message.endswith(f"fewer instances. Not {TYPE}: ['ml.g5.xlarge']")

@@ -302,7 +302,7 @@ def account_in(aws: LocalAws, folder: Path, region: str = REGION) -> Iterator[Ac
 def _list_quotas(account: Account, request: dict[str, Any]) -> dict[str, Any]:
     return {
         "Quotas": [
-            {"QuotaName": name, "Value": value}
+            {"QuotaName": name, "Value": value, "QuotaCode": "L-00000000"}
             for name, value in account.quotas.items()
             if not name.startswith("L-")
         ]

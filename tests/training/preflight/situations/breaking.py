@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from tests.training.preflight.situations.sound import Base, everything
@@ -26,6 +27,18 @@ def lose_image(base: Base, algorithm: str = "horovod") -> None:
     ecr.batch_delete_image(repositoryName=name, imageIds=[{"imageTag": tag}])
     base.account.undo.callback(
         ecr.put_image, repositoryName=name, imageManifest=image["imageManifest"], imageTag=tag
+    )
+
+
+def image_is(base: Base, *, days_old: int = 0, size_bytes: int = 10**9) -> None:
+    """Let ECR say that an image was pushed so long ago, and is so large."""
+    pushed = datetime.now(UTC) - timedelta(days=days_old)
+    base.account.says(
+        "ecr",
+        "DescribeImages",
+        lambda said: said["imageDetails"][0].update(
+            imagePushedAt=pushed, imageSizeInBytes=size_bytes
+        ),
     )
 
 
@@ -75,6 +88,29 @@ def close_nfs(base: Base) -> None:
 
 def close_lustre(base: Base) -> None:
     narrow(base, base.servers, base.jobs, (0, 987), (989, 65535))
+
+
+# Routes.
+
+
+def cut_off_from_s3(base: Base, *numbers: int) -> None:
+    """Take the endpoint of S3, and the way out, from the route tables of some subnets."""
+    lose_endpoint_of_s3(base, *numbers)
+    ec2, tables = base.boto("ec2"), [base.tables[number] for number in numbers]
+    for found in ec2.describe_route_tables(RouteTableIds=tables)["RouteTables"]:
+        (way_out,) = (each for each in found["Routes"] if "NatGatewayId" in each)
+        route = {"RouteTableId": found["RouteTableId"], "DestinationCidrBlock": "0.0.0.0/0"}
+        ec2.delete_route(**route)
+        base.account.undo.callback(ec2.create_route, **route, NatGatewayId=way_out["NatGatewayId"])
+
+
+def lose_endpoint_of_s3(base: Base, *numbers: int) -> None:
+    """Take the endpoint of S3 from route tables, which lead out of the VPC all the same."""
+    ec2, tables = base.boto("ec2"), [base.tables[number] for number in numbers]
+    ec2.modify_vpc_endpoint(VpcEndpointId=base.endpoint, RemoveRouteTableIds=tables)
+    base.account.undo.callback(
+        ec2.modify_vpc_endpoint, VpcEndpointId=base.endpoint, AddRouteTableIds=tables
+    )
 
 
 # EFS and FSx.
@@ -155,6 +191,10 @@ def link_is(base: Base, state: str, **more: Any) -> None:
     )
 
 
+def delete_link(base: Base) -> None:
+    base.account.answers_with("fsx", "DescribeDataRepositoryAssociations", {"Associations": []})
+
+
 # S3 and keys.
 
 
@@ -203,6 +243,9 @@ def offered_in(base: Base, zones: Sequence[str]) -> None:
     """Let EC2 offer every type in these zones alone."""
 
     def change(said: dict[str, Any]) -> None:
-        said["InstanceTypeOfferings"] = [{"Location": zone} for zone in zones]
+        types = {each["InstanceType"] for each in said["InstanceTypeOfferings"]}
+        said["InstanceTypeOfferings"] = [
+            {"Location": zone, "InstanceType": name} for zone in zones for name in types
+        ]
 
     base.account.says("ec2", "DescribeInstanceTypeOfferings", change)

@@ -166,7 +166,9 @@ def _swap_tables(base: Base) -> None:
     ec2 = base.boto("ec2")
     (found,) = ec2.describe_route_tables(RouteTableIds=[base.tables[0]])["RouteTables"]
     (association,) = (
-        each["RouteTableAssociationId"] for each in found["Associations"] if "SubnetId" in each
+        each["RouteTableAssociationId"]
+        for each in found["Associations"]
+        if each.get("SubnetId") == base.subnets[0]
     )
     changed = ec2.replace_route_table_association(
         AssociationId=association, RouteTableId=base.tables[1]

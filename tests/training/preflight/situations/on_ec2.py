@@ -247,6 +247,24 @@ SITUATIONS = (
         (error("efs-port-closed", "data_source"),),
     ),
     Situation(
+        "the subnet of nodes does not lead to S3",
+        S3,
+        lambda base: breaking.cut_off_from_s3(base, 1),
+        (error("s3-route-missing", "{subnets[1]}"),),
+    ),
+    Situation(
+        "the link of FSx to S3 was deleted for nodes",
+        FSX,
+        breaking.delete_link,
+        (warning("fsx-link-missing", "data_source"),),
+    ),
+    Situation(
+        "the batch is larger than the memory of the GPUs of nodes",
+        (*S3, "--set", "hyperparameters.batch_size_per_gpu=400"),
+        nothing,
+        (error("batch-over-gpu-memory", "hyperparameters.batch_size_per_gpu"),),
+    ),
+    Situation(
         "one of Lustre's ports is closed to nodes",
         FSX,
         breaking.close_lustre,

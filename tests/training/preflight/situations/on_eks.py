@@ -302,10 +302,34 @@ SITUATIONS = (
         (error("image-missing", "image"),),
     ),
     Situation(
+        "the image is larger than the GPU nodes' volume",
+        S3,
+        partial(breaking.image_is, size_bytes=300 * 2**30),
+        (info("image-details", "image"), warning("image-larger-than-volume", "image")),
+    ),
+    Situation(
         "the GPU nodes' zone has no mount target",
         EFS,
         partial(breaking.delete_mount_target, number=1),
         (error("efs-mount-target-missing", "data_source"),),
+    ),
+    Situation(
+        "the subnet of GPU nodes does not lead to S3",
+        S3,
+        lambda base: breaking.cut_off_from_s3(base, 1),
+        (error("s3-route-missing", "{subnets[1]}"),),
+    ),
+    Situation(
+        "the link of FSx to S3 was deleted for GPU nodes",
+        FSX,
+        breaking.delete_link,
+        (warning("fsx-link-missing", "data_source"),),
+    ),
+    Situation(
+        "the batch is larger than the memory of the GPUs of pods",
+        (*S3, "--set", "hyperparameters.batch_size_per_gpu=400"),
+        nothing,
+        (error("batch-over-gpu-memory", "hyperparameters.batch_size_per_gpu"),),
     ),
     Situation(
         "one of Lustre's ports is closed to pods",

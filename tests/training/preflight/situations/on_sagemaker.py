@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from functools import partial
 from typing import Any
 
@@ -12,6 +13,7 @@ from tests.training.preflight.situations.breaking import nothing, stale
 from tests.training.preflight.situations.situation import Situation, Sound, error, info, warning
 from tests.training.preflight.situations.sound import FILES, ZONES, Base, everything, trust
 from training.data.manifest import Entry, Manifest
+from training.jobs.record import Record, Recorded
 from training.layout import LOG_ROOT, TRAIN_PATH
 
 _SAGEMAKER = ("--platform", "sagemaker", "--set", "image={images[horovod]}")
@@ -28,6 +30,8 @@ TF2 = (
     *("--set", "hyperparameters.learning_rate_steps=[3750,5000]"),
 )
 """As jobs/sagemaker-tf2-smddp.yaml."""
+PASSES = ("hyperparameters.images_per_epoch=120000",)
+"""Twenty-four of them, at 500 pictures a second, take 5,760 s."""
 NAMED = (*S3, "--name", "mine")
 RESUMED = (*NAMED, "--resume")
 
@@ -94,6 +98,35 @@ def _leave_job_before(base: Base, **files: Any) -> None:
         breaking.put(base, f"{LOG}/{name}.json", json.dumps(content).encode())
 
 
+def _leave_earlier_job(base: Base) -> None:
+    """Leave what `_leave_pace` does of a job that was launched from here, and its record."""
+    _leave_pace(base, step=5000)
+    breaking.put(base, f"{LOG}/hyperparameters.json", b"{}")
+    record = Record.of(os.environ)
+    base.account.undo.callback(record.file.unlink, missing_ok=True)
+    log = f"s3://{base.bucket}/{LOG}"
+    told = {"region": REGION, "account": ACCOUNT, "created": "2026-01-02T03:04:05+00:00"}
+    record.add(Recorded(name="mine", platform="sagemaker", log=log, **told))
+
+
+def _leave_pace(base: Base, step: int) -> None:
+    """Leave a job that went through a pass in 914 steps of 128 pictures, 500 a second."""
+    record = {"request": {"instance_type": TYPE, "hosts": list("abcd")}, "world_size": 32}
+    _leave_job_before(base, job=record)
+    lines = [
+        {
+            "kind": "train",
+            "step": number,
+            "epoch": number / 914,
+            "time_s": 0.0,
+            "values": {"images_per_second": 500.0},
+        }
+        for number in range(step - 200, step + 1, 20)
+    ]
+    text = "".join(json.dumps(line) + "\n" for line in lines)
+    breaking.put(base, f"{LOG}/metrics.jsonl", text.encode())
+
+
 def _use_small_subnets(base: Base, *numbers: int) -> None:
     """Put some of the job's subnets where there are 11 addresses."""
     subnets = [
@@ -101,6 +134,12 @@ def _use_small_subnets(base: Base, *numbers: int) -> None:
         for number, subnet in enumerate(base.subnets)
     ]
     stale(base, "NetworkStack", PrivateSubnetIds=",".join(subnets))
+
+
+def _fill_from_the_root(base: Base) -> None:
+    """As after `fsx_bucket_link=none`: nothing is linked, and data is below the root."""
+    stale(base, "StorageStack", FsxDataPath="/")
+    breaking.delete_link(base)
 
 
 def _age_prices(base: Base) -> None:
@@ -142,6 +181,18 @@ SITUATIONS = (
         (*S3, "--set", "image=docker.io/library/python:3.11"),
         nothing,
         (error("image-not-in-ecr", "image"),),
+    ),
+    Situation(
+        "the image is of the year before last",
+        S3,
+        partial(breaking.image_is, days_old=500),
+        (warning("image-old", "image"),),
+    ),
+    Situation(
+        "the image is of last season",
+        S3,
+        partial(breaking.image_is, days_old=100),
+        (info("image-details", "image"),),
     ),
     # Who.
     Situation(
@@ -299,6 +350,24 @@ SITUATIONS = (
         lambda base: breaking.close_out(base, base.jobs, everything(base.jobs)),
         (error("job-group-without-efa", "{jobs}"),),
     ),
+    Situation(
+        "no subnet leads to S3",
+        S3,
+        lambda base: breaking.cut_off_from_s3(base, 0, 1, 2),
+        (error("s3-route-missing", "{subnets[0]}"),),
+    ),
+    Situation(
+        "one subnet does not lead to S3",
+        EFS,
+        lambda base: breaking.cut_off_from_s3(base, 1),
+        (warning("s3-route-missing-in-some", "{subnets[1]}"),),
+    ),
+    Situation(
+        "the subnet of FSx does not lead to S3",
+        FSX,
+        lambda base: breaking.cut_off_from_s3(base, 1),
+        (error("s3-route-missing", "{subnets[1]}"),),
+    ),
     # S3 and keys.
     Situation(
         "the bucket was deleted",
@@ -440,6 +509,18 @@ SITUATIONS = (
         partial(_leave_job_before, hyperparameters=["seed"]),
         (error("log-unreadable", "name"),),
     ),
+    Situation(
+        "a job that goes on is too slow for its time limit",
+        (*RESUMED, *_set("limits.max_run_s=3600")),
+        partial(_leave_pace, step=5000),
+        (warning("schedule-over-time-limit", "limits.max_run_s"),),
+    ),
+    Situation(
+        "a new job is as slow as an earlier one, and has less time",
+        (*S3, "--name", "next", *_set("limits.max_run_s=3600", *PASSES)),
+        _leave_earlier_job,
+        (warning("schedule-over-time-limit", "limits.max_run_s"),),
+    ),
     # EFS.
     Situation(
         "EFS was deleted",
@@ -526,6 +607,12 @@ SITUATIONS = (
         partial(breaking.link_is, state="FAILED", FailureDetails={"Message": "no access"}),
         (error("fsx-link-broken", "data_source"),),
     ),
+    Situation(
+        "the link of FSx to S3 was deleted",
+        FSX,
+        breaking.delete_link,
+        (warning("fsx-link-missing", "data_source"),),
+    ),
     # The job itself, and its price.
     Situation(
         "the job can cost more than it may",
@@ -567,6 +654,18 @@ SITUATIONS = (
         (warning("traffic-encryption-with-efa", "sagemaker.encrypt_traffic"),),
     ),
     Situation(
+        "the batch is larger than the GPU's memory",
+        (*S3, *_set("hyperparameters.batch_size_per_gpu=400")),
+        nothing,
+        (error("batch-over-gpu-memory", "hyperparameters.batch_size_per_gpu"),),
+    ),
+    Situation(
+        "the batch may be larger than the GPU's memory",
+        (*S3, *_set("hyperparameters.batch_size_per_gpu=150")),
+        nothing,
+        (warning("batch-near-gpu-memory", "hyperparameters.batch_size_per_gpu"),),
+    ),
+    Situation(
         "an epoch is shorter than a step",
         (*S3, *_set("hyperparameters.images_per_epoch=8")),
         nothing,
@@ -582,13 +681,35 @@ SOUND = (
     Sound("horovod on S3", S3),
     Sound("horovod on EFS", EFS),
     Sound("horovod on FSx", FSX),
+    Sound(
+        "horovod in a VPC that reaches S3 over NAT alone",
+        S3,
+        lambda base: breaking.lose_endpoint_of_s3(base, 0, 1, 2),
+    ),
+    Sound(
+        "horovod on FSx that was filled from the root on",
+        FSX,
+        _fill_from_the_root,
+    ),
+    Sound("horovod from an image of last week", S3, partial(breaking.image_is, days_old=7)),
     Sound("horovod with torchrun", (*S3, *_set("sagemaker.distribution=torchrun"))),
     Sound("horovod on spot capacity", (*S3, *_set("spot.enabled=true"))),
     Sound("horovod with a warm pool", (*S3, *_set("sagemaker.keep_alive_s=600"))),
     Sound("horovod on G5", (*S3, "--instance-type", "g5.48xlarge", "--instance-count", "1")),
+    Sound("horovod with large batches", (*S3, *_set("hyperparameters.batch_size_per_gpu=32"))),
     Sound("horovod with data that is streamed", (*S3, *_set("sagemaker.input_mode=FastFile"))),
     Sound("a job with a name", NAMED),
     Sound("a job that goes on", RESUMED, _leave_job_before),
+    Sound(
+        "a new job as quick as an earlier one",
+        (*S3, "--name", "next", *_set("limits.max_run_s=7200", *PASSES)),
+        _leave_earlier_job,
+    ),
+    Sound(
+        "a job that goes on, and ends in time",
+        (*RESUMED, *_set("limits.max_run_s=3600")),
+        partial(_leave_pace, step=21_000),
+    ),
     Sound(
         "tf2-smddp",
         TF2,

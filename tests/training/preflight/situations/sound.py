@@ -156,6 +156,8 @@ def make_network(base: Base) -> None:
         )["Subnet"]["SubnetId"]
         for number, zone in enumerate(base.zones)
     )
+    for subnet, table in zip(base.small, tables, strict=True):
+        ec2.associate_route_table(RouteTableId=table, SubnetId=subnet)
     base.endpoint = ec2.create_vpc_endpoint(
         VpcId=base.vpc,
         ServiceName=f"com.amazonaws.{base.account.region}.s3",

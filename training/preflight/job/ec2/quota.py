@@ -11,6 +11,8 @@ from training.aws.service_quotas import ServiceQuotas
 from training.preflight.check import Check
 from training.preflight.finding import Finding, Severity
 from training.preflight.job.ec2.worker_group import ACTIONS
+from training.preflight.quota_request import request_more
+from training.preflight.stacks.quota import Quota
 from training.preflight.stacks.vcpu_quotas import quota_of, vcpus_used
 
 KEY = "instances.count"
@@ -72,13 +74,13 @@ class VcpuQuotaSuffices(Check):
             )
             return
         whole = f'quota "{quota.name}" is {limit:g} vCPUs in {self.region}'
-        ask = f'Ask for more in the Service Quotas console (Amazon EC2, "{quota.name}")'
         if self.workers * each > limit:
             yield self.found(
                 "quota-too-small",
                 KEY,
                 f"{whole}, and {self.workers} x {self.instance_type} are {self.workers * each} "
-                f"({each} each). {ask}, or take fewer workers",
+                f"({each} each). {self._ask_for(quota, self.workers * each)}, or take fewer "
+                "workers",
             )
             return
         used = vcpus_used(self.ec2, quota)
@@ -88,5 +90,11 @@ class VcpuQuotaSuffices(Check):
                 KEY,
                 f"{whole}, of which running instances use {used}: {missing} more x "
                 f"{self.instance_type} are {missing * each}, and do not come until others have "
-                f"ended. {ask}",
+                f"ended. {self._ask_for(quota, used + missing * each)}",
             )
+
+    def _ask_for(self, quota: Quota, vcpus: int) -> str:
+        command = request_more(
+            service=quota.service, code=quota.code, wanted=vcpus, region=self.region
+        )
+        return f"Ask for more: {command}"

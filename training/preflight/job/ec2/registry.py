@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from training.platforms.ec2.machines import most_workers
 from training.platforms.ec2.request import Ec2Request
 from training.preflight.check import Check
+from training.preflight.job.alternatives import alternatives_of
 from training.preflight.job.cluster_data import of_data
 from training.preflight.job.ec2.account import AccountIsTheClusters
 from training.preflight.job.ec2.caller import CallerMayAsk
@@ -22,6 +23,7 @@ from training.preflight.job.ec2.workers import (
     TypeIsInTheZone,
 )
 from training.preflight.job.image import ImageIsThere
+from training.preflight.job.s3_route import SubnetsLeadToS3
 from training.preflight.job.whereabouts import Whereabouts
 from training.preflight.peers import Members
 
@@ -46,9 +48,11 @@ ALL: tuple[type[Check], ...] = (
 def checks(job: Job, request: Ec2Request, place: Whereabouts) -> Iterator[Check]:
     """Yield the checks that ask AWS about a request to the head node."""
     yield from _of_the_head(request, place)
-    yield from _of_workers(request, place)
+    yield from _of_workers(job, request, place)
     yield from _of_the_image(job, request, place)
-    nodes = Members(request.network.training_security_group_id, _subnets(request))
+    subnets = _subnets(request)
+    yield SubnetsLeadToS3(place.clients.ec2, subnets, request.region)
+    nodes = Members(request.network.training_security_group_id, subnets)
     yield from of_data(job, request.storage, nodes, place)
 
 
@@ -65,11 +69,12 @@ def _of_the_head(request: Ec2Request, place: Whereabouts) -> Iterator[Check]:
         yield NameIsNew(clients.logs, cluster.log_group_name, request.job_name)
 
 
-def _of_workers(request: Ec2Request, place: Whereabouts) -> Iterator[Check]:
+def _of_workers(job: Job, request: Ec2Request, place: Whereabouts) -> Iterator[Check]:
     clients, cluster, on = place.clients, request.cluster, request.on
     group = WorkerGroup(clients.autoscaling, clients.ec2, cluster.worker_group_name)
     yield GroupTakesTheWorkers(group, on.workers, most_workers(cluster))
-    yield TypeIsInTheZone(clients.ec2, group, on.worker_type, cluster.zone)
+    others = alternatives_of(job, clients.ec2, region=request.region, subnet_ids=())
+    yield TypeIsInTheZone(clients.ec2, group, on.worker_type, cluster.zone, others)
     yield ReservationHasRoom(clients.ec2, group, on.workers)
     yield VcpuQuotaSuffices(
         clients.service_quotas, clients.ec2, group, request.region, on.worker_type, on.workers

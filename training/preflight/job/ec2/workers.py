@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 from training.aws.ec2 import Ec2
 from training.preflight.check import Check
 from training.preflight.finding import Finding, Severity
+from training.preflight.job.alternatives import Alternatives
 from training.preflight.job.ec2.worker_group import ACTIONS, WorkerGroup
 from training.preflight.job.group import InstancesReachEachOther
 
@@ -78,6 +79,7 @@ class TypeIsInTheZone(Check):
     group: WorkerGroup
     instance_type: str
     zone: str
+    alternatives: Alternatives | None = None
 
     def find(self) -> Iterator[Finding]:
         zones = self.group.zones or (self.zone,)
@@ -85,12 +87,14 @@ class TypeIsInTheZone(Check):
         if offering and set(zones) & offering:
             return
         others = ", ".join(sorted(offering)) or "no zone of this region"
+        found = self.alternatives
+        told = found.said(without=self.instance_type, zones=zones) if found else ""
         yield self.found(
             "instance-type-not-in-zone",
             "instances.type",
             f"{self.instance_type}, the workers' type, is not in {', '.join(zones)}, where their "
             f"group is (it is in {others}). Deploy ClusterStack with another "
-            "cluster_worker_instance_type or cluster_zone",
+            f"cluster_worker_instance_type or cluster_zone{told}",
         )
 
 

@@ -9,6 +9,7 @@ from typing import ClassVar
 from training.aws.ec2 import Ec2
 from training.preflight.check import Check
 from training.preflight.finding import Finding, Severity
+from training.preflight.job.alternatives import Alternatives
 from training.preflight.job.eks.node_group import NodeGroup
 
 KEY = "instances.count"
@@ -88,16 +89,19 @@ class TypeIsInTheZones(Check):
     ec2: Ec2
     instance_type: str
     zones: tuple[str, ...]
+    alternatives: Alternatives | None = None
 
     def find(self) -> Iterator[Finding]:
         offering = self.ec2.zones_offering(self.instance_type)
         if set(self.zones) & offering:
             return
         others = ", ".join(sorted(offering)) or "no zone of this region"
+        found = self.alternatives
+        told = found.said(without=self.instance_type, zones=self.zones) if found else ""
         yield self.found(
             "instance-type-not-in-zone",
             "instances.type",
             f"{self.instance_type}, the GPU nodes' type, is not in {', '.join(self.zones)}, where "
             f"their group is (it is in {others}). Deploy KubernetesStack with another "
-            "eks_gpu_instance_type or eks_zone",
+            f"eks_gpu_instance_type or eks_zone{told}",
         )

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from training.platforms.eks.machines import most_nodes
 from training.platforms.eks.request import EksRequest
 from training.preflight.check import Check
+from training.preflight.job.alternatives import alternatives_of
 from training.preflight.job.cluster_data import of_data
 from training.preflight.job.ec2.account import AccountIsTheClusters
 from training.preflight.job.ec2.quota import VcpuQuotaSuffices
@@ -25,6 +26,7 @@ from training.preflight.job.eks.nodes import GroupTakesTheNodes, TypeIsInTheZone
 from training.preflight.job.eks.operator import DevicePluginsRun, OperatorRuns
 from training.preflight.job.group import InstancesReachEachOther
 from training.preflight.job.image import ImageIsThere
+from training.preflight.job.s3_route import SubnetsLeadToS3
 from training.preflight.job.whereabouts import Whereabouts
 from training.preflight.peers import Members
 
@@ -62,10 +64,12 @@ def checks(job: Job, request: EksRequest, place: Whereabouts) -> Iterator[Check]
     inside = Inside(request.cluster)
     yield AccountIsTheClusters(place.identity.account, request.account)
     yield from _of_the_cluster(request, place, inside)
-    yield from _of_the_nodes(request, place)
+    yield from _of_the_nodes(job, request, place)
     yield from _of_the_namespace(request, inside)
     yield from _of_images(job, request, place)
-    nodes = Members(request.network.training_security_group_id, _subnets(request))
+    subnets = _subnets(request)
+    yield SubnetsLeadToS3(place.clients.ec2, subnets, request.region)
+    nodes = Members(request.network.training_security_group_id, subnets)
     yield from of_data(job, request.storage, nodes, place)
 
 
@@ -83,13 +87,14 @@ def _of_the_cluster(request: EksRequest, place: Whereabouts, inside: Inside) -> 
     )
 
 
-def _of_the_nodes(request: EksRequest, place: Whereabouts) -> Iterator[Check]:
+def _of_the_nodes(job: Job, request: EksRequest, place: Whereabouts) -> Iterator[Check]:
     clients, cluster, on = place.clients, request.cluster, request.on
     group = NodeGroup(
         clients.eks, clients.autoscaling, cluster.cluster_name, cluster.gpu_node_group
     )
     yield GroupTakesTheNodes(group, on.workers, most_nodes(cluster), on.type)
-    yield TypeIsInTheZones(clients.ec2, on.type, cluster.gpu_zones)
+    others = alternatives_of(job, clients.ec2, region=request.region, subnet_ids=())
+    yield TypeIsInTheZones(clients.ec2, on.type, cluster.gpu_zones, others)
     yield VcpuQuotaSuffices(
         clients.service_quotas, clients.ec2, group, request.region, on.type, on.workers
     )
@@ -120,7 +125,14 @@ def _of_images(job: Job, request: EksRequest, place: Whereabouts) -> Iterator[Ch
     for image, algorithm in images.items():
         # Nodes take images of other registries too, which nobody can be asked about here.
         if f".dkr.ecr.{request.region}." in image:
-            yield ImageIsThere(place.clients.ecr, image, algorithm, request.region, request.account)
+            yield ImageIsThere(
+                place.clients.ecr,
+                image,
+                algorithm,
+                request.region,
+                request.account,
+                volume_gib=request.cluster.number("gpu_volume_gib"),
+            )
 
 
 def _subnets(request: EksRequest) -> tuple[str, ...]:

@@ -82,8 +82,10 @@ def test_more_than_the_quota_says_how_much(stub: Stub, make_group: MakeGroup) ->
     finding = only_finding_of(found, "quota-too-small")
     assert finding.severity == "error"
     assert finding.message == (
-        f'quota "{P}" is 128 vCPUs in us-east-1, and 2 x p4d.24xlarge are 192 (96 each). Ask for '
-        f'more in the Service Quotas console (Amazon EC2, "{P}"), or take fewer workers'
+        f'quota "{P}" is 128 vCPUs in us-east-1, and 2 x p4d.24xlarge are 192 (96 each). '
+        "Ask for more: aws service-quotas request-service-quota-increase --service-code ec2 "
+        f"--quota-code {ACCELERATED.code} --desired-value 192 --region us-east-1, or take fewer "
+        "workers"
     )
 
 
@@ -98,6 +100,7 @@ def test_what_runs_of_the_same_quota_leaves_less(stub: Stub, make_group: MakeGro
         "is 300 vCPUs in us-east-1, of which running instances use 160: 2 more x p4d.24xlarge are "
         "192, and do not come until others have ended"
     ) in finding.message
+    assert f"--quota-code {ACCELERATED.code} --desired-value 352 " in finding.message
 
 
 def test_spot_has_a_quota_of_its_own(stub: Stub, make_group: MakeGroup) -> None:

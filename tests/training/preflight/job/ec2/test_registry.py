@@ -25,9 +25,10 @@ from training.preflight.job.efs import JobsReachEfs
 from training.preflight.job.image import ImageIsThere
 from training.preflight.job.lustre import JobsReachLustre, LustreIsLinked
 from training.preflight.job.report import select
+from training.preflight.job.s3_route import SubnetsLeadToS3
 from training.preflight.job.whereabouts import Whereabouts
 
-EVERY_JOB: set[type[Check]] = {*of_cluster.ALL, ImageIsThere, JobsReachEfs}
+EVERY_JOB: set[type[Check]] = {*of_cluster.ALL, ImageIsThere, JobsReachEfs, SubnetsLeadToS3}
 BY_SOURCE: dict[str, set[type[Check]]] = {
     "s3": {DataIsOnS3},
     "efs": set(),

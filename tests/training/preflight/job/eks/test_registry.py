@@ -24,10 +24,17 @@ from training.preflight.job.eks.operator import DevicePluginsRun
 from training.preflight.job.group import InstancesReachEachOther
 from training.preflight.job.image import ImageIsThere
 from training.preflight.job.lustre import JobsReachLustre, LustreIsLinked
+from training.preflight.job.s3_route import SubnetsLeadToS3
 from training.preflight.job.whereabouts import Whereabouts
 
 SHARED: set[type[Check]] = {AccountIsTheClusters, VcpuQuotaSuffices, InstancesReachEachOther}
-EVERY_JOB: set[type[Check]] = {*of_kubernetes.ALL, *SHARED, ImageIsThere, JobsReachEfs}
+EVERY_JOB: set[type[Check]] = {
+    *of_kubernetes.ALL,
+    *SHARED,
+    ImageIsThere,
+    JobsReachEfs,
+    SubnetsLeadToS3,
+}
 BY_SOURCE: dict[str, set[type[Check]]] = {
     "s3": {DataIsOnS3},
     "efs": set(),

@@ -29,7 +29,7 @@ def find(job: Job, plan: Plan, *, offline: bool) -> Iterator[Finding]:
     Raises:
         AwsError: AWS cannot be reached, or the credentials are not accepted.
     """
-    from training.preflight.job.registry import checks_here, offline_checks
+    from training.preflight.job.offline import checks_here, offline_checks
     from training.preflight.selection import Selection
 
     findings = [finding for check in offline_checks(job, plan) for finding in check.find()]
@@ -45,7 +45,7 @@ def find(job: Job, plan: Plan, *, offline: bool) -> Iterator[Finding]:
 def _ask_s3(job: Job, plan: Plan) -> Iterator[Finding]:
     """Yield what is found on S3 where containers on this machine go on from there."""
     from training.preflight.job.asked import Asked
-    from training.preflight.job.registry import goes_on, jobs_before_on_s3
+    from training.preflight.job.offline import goes_on, jobs_before_on_s3
 
     if not goes_on(job, plan):
         return

@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, cast
 
 from training.instances import Gpu, known_instance
-from training.platforms.ec2.request import Ec2Request
-from training.platforms.eks.request import EksRequest
 from training.preflight.check import Check
 from training.preflight.finding import Finding, Severity
 from training.preflight.job.asked import Asked
@@ -16,6 +14,8 @@ from training.preflight.job.asked import Asked
 if TYPE_CHECKING:
     from training.job import Job
     from training.platforms.api import Plan
+    from training.platforms.ec2.request import Ec2Request
+    from training.platforms.eks.request import EksRequest
     from training.preflight.job.trainer_memory import TrainerMemory
 
 KEY = "hyperparameters.batch_size_per_gpu"
@@ -87,12 +87,12 @@ def checks_of_batch(job: Job, plan: Plan) -> Iterator[Check]:
 
 def _smallest_gpu(plan: Plan) -> Gpu | None:
     """Return the GPU of the job's machines; None where they have none that is known."""
-    request = plan.request
-    if isinstance(request, EksRequest):
-        return request.on.instance.gpu
-    if isinstance(request, Ec2Request):
-        nodes = [each for each in (request.on.worker, request.on.head) if each is not None]
+    if plan.platform == "eks":
+        nodes = [cast("EksRequest", plan.request).on.instance]
+    elif plan.platform == "ec2":
+        on = cast("Ec2Request", plan.request).on
+        nodes = [each for each in (on.worker, on.head) if each is not None]
     else:
-        instance = known_instance(Asked.of(request.to_json()).instance_type)
+        instance = known_instance(Asked.of(plan.request.to_json()).instance_type)
         nodes = [instance] if instance else []
     return min((each.gpu for each in nodes), key=lambda gpu: gpu.memory_mib, default=None)

@@ -1,52 +1,17 @@
-"""Which checks apply to a planned job, and all that there are."""
+"""All checks of a planned job, and those of them that apply to one."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
-from training import algorithms
-from training.addresses import PER_INSTANCE, addresses_of_instance
-from training.aws.s3 import S3
-from training.hyperparameter_text import to_texts
-from training.instances import known_instance
-from training.job_options import this_machine
-from training.platforms.common.image import image_variant
 from training.platforms.ec2.request import Ec2Request
 from training.platforms.eks.request import EksRequest
-from training.platforms.sagemaker.fingerprint import fingerprint_of
-from training.platforms.sagemaker.log_folder import FolderHere, FolderJob
 from training.preflight.check import Check
-from training.preflight.efs_policy import EfsPolicyAdmitsJobs
-from training.preflight.job.alternatives import alternatives_of
-from training.preflight.job.asked import Asked
-from training.preflight.job.batch import BatchFitsOnTheGpu, checks_of_batch
-from training.preflight.job.caller import CallerMayLaunch
-from training.preflight.job.data import DataIsMounted, DataIsOnS3, WeightsAreInTheChannel
-from training.preflight.job.earlier_pace import EarlierPaceSuffices, earlier_logs
+from training.preflight.job import of_sagemaker, offline
 from training.preflight.job.ec2 import registry as of_cluster
-from training.preflight.job.efs import JobsReachEfs
 from training.preflight.job.eks import registry as of_kubernetes
-from training.preflight.job.group import InstancesReachEachOther
-from training.preflight.job.here import ImageIsHere
-from training.preflight.job.image import ImageIsThere
-from training.preflight.job.instance_type import TypeIsOffered
-from training.preflight.job.kept import JobInFolderIsTheSame, JobOnS3IsTheSame
-from training.preflight.job.keys import KeyIsEnabled
-from training.preflight.job.log import CheckpointsAreOfThisJob, LogFolderIsOfThisJob
-from training.preflight.job.lustre import JobsReachLustre, LustreIsLinked
-from training.preflight.job.name import NameIsFree
-from training.preflight.job.output import OutputBucketIsThere
-from training.preflight.job.pace import PaceInFolderSuffices, PaceOnS3Suffices, course_of
-from training.preflight.job.quotas import QuotasSuffice
-from training.preflight.job.role import RoleReachesItsPlaces
-from training.preflight.job.role_trust import SageMakerMayBeTheRole
-from training.preflight.job.s3_route import SubnetsLeadToS3
-from training.preflight.job.schedule import ScheduleMakesSense
-from training.preflight.job.subnets import SubnetsHaveAddresses
-from training.preflight.job.volume import DataFitsOnTheVolume
 from training.preflight.job.whereabouts import Whereabouts
-from training.preflight.peers import Members
 from training.preflight.side_by_side import CODES
 
 if TYPE_CHECKING:
@@ -54,36 +19,8 @@ if TYPE_CHECKING:
     from training.platforms.api import Plan
 
 ALL: tuple[type[Check], ...] = (
-    ScheduleMakesSense,
-    BatchFitsOnTheGpu,
-    WeightsAreInTheChannel,
-    DataIsMounted,
-    LogFolderIsOfThisJob,
-    JobInFolderIsTheSame,
-    PaceInFolderSuffices,
-    ImageIsHere,
-    NameIsFree,
-    CallerMayLaunch,
-    SageMakerMayBeTheRole,
-    RoleReachesItsPlaces,
-    ImageIsThere,
-    TypeIsOffered,
-    QuotasSuffice,
-    SubnetsHaveAddresses,
-    SubnetsLeadToS3,
-    InstancesReachEachOther,
-    OutputBucketIsThere,
-    KeyIsEnabled,
-    CheckpointsAreOfThisJob,
-    JobOnS3IsTheSame,
-    PaceOnS3Suffices,
-    EarlierPaceSuffices,
-    DataIsOnS3,
-    DataFitsOnTheVolume,
-    JobsReachEfs,
-    EfsPolicyAdmitsJobs,
-    JobsReachLustre,
-    LustreIsLinked,
+    *offline.ALL,
+    *of_sagemaker.ALL,
     *of_cluster.ALL,
     *of_kubernetes.ALL,
 )
@@ -99,205 +36,11 @@ def region_of(plan: Plan) -> str | None:
     return plan.request.region if isinstance(plan.request, Ec2Request | EksRequest) else None
 
 
-def offline_checks(job: Job, plan: Plan) -> Iterator[Check]:
-    """Yield the checks that ask nobody."""
-    rates = plan.learning_rates
-    if rates is not None:
-        yield ScheduleMakesSense(
-            global_batch_size=rates.global_batch_size,
-            warmup_steps=rates.warmup_steps,
-            total_steps=rates.total_steps,
-            images_per_epoch=getattr(job.hyperparameters, "images_per_epoch", None),
-        )
-    yield from checks_of_batch(job, plan)
-    yield WeightsAreInTheChannel(_weights(job))
-    for step in plan.before:
-        if isinstance(step, FolderHere):
-            yield DataIsMounted(*_data(job), step.train)
-            yield LogFolderIsOfThisJob(step.resume, step.log)
-            if step.resume:
-                yield JobInFolderIsTheSame(*_hyperparameters(job, plan), step.log)
-                course = course_of(job, plan, Asked.of(plan.request.to_json()))
-                if course:
-                    yield PaceInFolderSuffices(course, step.log)
-
-
-def checks_here(job: Job, plan: Plan) -> Iterator[Check]:
-    """Yield the checks of containers on this machine that ask nobody elsewhere."""
-    asked, machine = Asked.of(plan.request.to_json()), this_machine()
-    yield ImageIsHere(asked.image, job.spec.algorithm, machine.gpus > 0)
-    log = next((each for each in asked.file_systems if each.name == "log"), None)
-    folder = log and log.folder_here(machine.environ)
-    if folder and goes_on(job, plan):
-        yield JobInFolderIsTheSame(*_hyperparameters(job, plan), folder)
-
-
-def jobs_before_on_s3(job: Job, plan: Plan, asked: Asked, s3: S3) -> Iterator[Check]:
-    """Yield the check of what a job has left on S3, where one goes on from there."""
-    if asked.checkpoints and asked.train_on_s3 and goes_on(job, plan):
-        yield JobOnS3IsTheSame(*_hyperparameters(job, plan), s3, asked.checkpoints)
-
-
 def checks(job: Job, plan: Plan, place: Whereabouts) -> Iterator[Check]:
     """Yield the checks that ask AWS about a request."""
     if isinstance(plan.request, Ec2Request):
         yield from of_cluster.checks(job, plan.request, place)
-        return
-    if isinstance(plan.request, EksRequest):
+    elif isinstance(plan.request, EksRequest):
         yield from of_kubernetes.checks(job, plan.request, place)
-        return
-    body = plan.request.to_json()
-    asked = Asked.of(body)
-    yield from _of_who_and_what(job, plan, body, asked, place)
-    yield from _of_machines(job, plan, asked, place)
-    yield from _of_s3(job, plan, asked, place)
-    yield from _of_file_systems(job, asked, place)
-
-
-def _of_who_and_what(
-    job: Job, plan: Plan, body: dict[str, Any], asked: Asked, place: Whereabouts
-) -> Iterator[Check]:
-    clients, identity = place.clients, place.identity
-    yield NameIsFree(clients.sagemaker, plan.job_name, fingerprint_of(body))
-    yield CallerMayLaunch(
-        iam=clients.iam,
-        identity=identity,
-        role_arn=asked.role_arn,
-        job_name=asked.job_name,
-        region=place.region,
-        project=asked.project,
-    )
-    yield SageMakerMayBeTheRole(clients.iam, asked.role_arn, identity.account)
-    yield RoleReachesItsPlaces(
-        clients.iam, asked.role_arn, asked.train_on_s3, asked.output, asked.key_arns
-    )
-    yield ImageIsThere(
-        clients.ecr,
-        asked.image,
-        job.spec.algorithm,
-        place.region,
-        identity.account,
-        image_variant(job.spec),
-    )
-
-
-def _of_machines(job: Job, plan: Plan, asked: Asked, place: Whereabouts) -> Iterator[Check]:
-    ec2, region = place.clients.ec2, place.region
-    instance = known_instance(asked.instance_type)
-    others = alternatives_of(job, ec2, region=region, subnet_ids=asked.subnet_ids)
-    yield TypeIsOffered(
-        ec2,
-        asked.instance_type,
-        asked.subnet_ids,
-        region,
-        is_bound=any(each.type == "FSxLustre" for each in asked.file_systems),
-        alternatives=others,
-    )
-    if not asked.has_training_plan:  # Its capacity has no quota to do with.
-        yield QuotasSuffice(
-            place.clients.service_quotas,
-            place.clients.sagemaker,
-            region,
-            asked.instance_type,
-            asked.instance_count,
-            is_spot=asked.is_spot,
-            keep_alive_s=asked.keep_alive_s,
-            max_run_s=asked.max_run_s,
-            preparation_type=_preparation_type(plan),
-            alternatives=others,
-        )
-    yield SubnetsHaveAddresses(
-        ec2,
-        asked.subnet_ids,
-        asked.instance_count,
-        addresses_of_instance(instance) if instance else PER_INSTANCE,
-    )
-    yield SubnetsLeadToS3(ec2, asked.subnet_ids, region)
-    for group_id in asked.group_ids:
-        yield InstancesReachEachOther(
-            ec2,
-            group_id,
-            asked.instance_count,
-            has_efa=instance is not None and instance.efa_interfaces != 0,
-        )
-
-
-def _of_s3(job: Job, plan: Plan, asked: Asked, place: Whereabouts) -> Iterator[Check]:
-    s3 = place.clients.s3
-    yield OutputBucketIsThere(s3, asked.output.bucket, place.region)
-    for arn in asked.key_arns:
-        yield KeyIsEnabled(place.clients.kms, arn)
-    if asked.train_on_s3:
-        yield DataIsOnS3(*_data(job), s3, asked.train_on_s3)
-        volume = _volume_bytes(asked)
-        if asked.input_mode == "File" and volume:
-            yield DataFitsOnTheVolume(
-                s3, asked.train_on_s3, volume, is_ebs=asked.volume_gib is not None
-            )
-        if asked.checkpoints:
-            yield CheckpointsAreOfThisJob(goes_on(job, plan), s3, asked.checkpoints)
-            yield from jobs_before_on_s3(job, plan, asked, s3)
-            course = course_of(job, plan, asked)
-            if course and goes_on(job, plan):
-                yield PaceOnS3Suffices(course, s3, asked.checkpoints)
-            elif course and (logs := earlier_logs(asked.checkpoints.bucket)):
-                yield EarlierPaceSuffices(course, s3, logs, *_hyperparameters(job, plan))
-
-
-def _of_file_systems(job: Job, asked: Asked, place: Whereabouts) -> Iterator[Check]:
-    clients = place.clients
-    train = next((each for each in asked.file_systems if each.name == "train"), None)
-    if train is None:
-        return
-    for group_id in asked.group_ids[:1]:
-        jobs = Members(group_id, asked.subnet_ids)
-        if train.type == "EFS":
-            yield JobsReachEfs(clients.ec2, clients.efs, train.file_system_id, jobs)
-            yield EfsPolicyAdmitsJobs(
-                efs=clients.efs,
-                file_system_id=train.file_system_id,
-                key="data_source",
-                alternative="take data_source s3",
-            )
-        else:
-            yield JobsReachLustre(clients.ec2, clients.fsx, train.file_system_id, train.path, jobs)
-            yield LustreIsLinked(
-                clients.fsx, train.file_system_id, train.path, job.spec.channels.train
-            )
-
-
-def _preparation_type(plan: Plan) -> str | None:
-    """Return the instance type of the training job that makes the log folder."""
-    for step in plan.before:
-        if isinstance(step, FolderJob) and step.request:
-            return str(step.request["ResourceConfig"]["InstanceType"])
-    return None
-
-
-def goes_on(job: Job, plan: Plan) -> bool:
-    """Return whether a job goes on with another: it is then called after that, with a time."""
-    return job.spec.name is not None and plan.job_name != job.spec.name
-
-
-def _hyperparameters(job: Job, plan: Plan) -> tuple[Mapping[str, str], Mapping[str, str]]:
-    """Return the texts that would be sent, and those of a job that sets none."""
-    return plan.request.to_json()["HyperParameters"], to_texts(type(job.hyperparameters)())
-
-
-def _data(job: Job) -> tuple[Sequence[str], dict[str, str], bool, str, str]:
-    """Return splits, weights, whether pictures are in TFRecords, and where all of it is."""
-    algorithm, spec = algorithms.load(job.spec.algorithm), job.spec
-    splits = algorithm.splits(job.hyperparameters)
-    return splits, _weights(job), algorithm.READS_RECORDS, spec.data_source, spec.channels.train
-
-
-def _weights(job: Job) -> dict[str, str]:
-    return dict(algorithms.load(job.spec.algorithm).weight_files(job.hyperparameters))
-
-
-def _volume_bytes(asked: Asked) -> int | None:
-    """Return the room for data on one instance; None where it is not known."""
-    if asked.volume_gib is not None:
-        return asked.volume_gib * 2**30
-    instance = known_instance(asked.instance_type)
-    return instance.nvme_gb * 10**9 if instance else None
+    else:
+        yield from of_sagemaker.checks(job, plan, place)

@@ -19,7 +19,7 @@ from training.preflight import job as of_job
 from training.preflight.check import Check
 from training.preflight.efs_policy import EfsPolicyAdmitsJobs
 from training.preflight.finding import Finding
-from training.preflight.job import registry
+from training.preflight.job import offline, registry
 from training.preflight.job.asked import Asked, S3Place
 from training.preflight.job.batch import BatchFitsOnTheGpu
 from training.preflight.job.caller import CallerMayLaunch
@@ -201,7 +201,7 @@ def test_containers_on_this_machine_need_nothing_of_aws(monkeypatch: pytest.Monk
 def test_containers_look_for_their_image_here() -> None:
     options: dict[str, Any] = {"instances__type": "local", "data_source": "s3"}
     job, plan = planning.make_job(**options), planning.plan(**options)
-    image = only(list(registry.checks_here(job, plan)), ImageIsHere)
+    image = only(list(offline.checks_here(job, plan)), ImageIsHere)
     assert (image.image, image.algorithm) == (planning.IMAGE, "horovod")
 
 
@@ -216,7 +216,7 @@ def test_a_job_that_goes_on_here_is_compared_where_its_log_folder_is_mounted(
     options: dict[str, Any] = {"instances__type": "local", "data_source": source, "name": "mine"}
     for resume in (False, True):
         plan = planning.plan(launched=planning.launch(resume=resume), **options)
-        found = list(registry.checks_here(planning.make_job(**options), plan))
+        found = list(offline.checks_here(planning.make_job(**options), plan))
         kept = [each.log for each in found if isinstance(each, JobInFolderIsTheSame)]
         below = root if source == "efs" else root / "data"
         assert kept == ([below / "mask-rcnn/sagemaker/output/log-mine"] if resume else [])
@@ -238,24 +238,24 @@ def test_a_job_on_instances_that_goes_on_is_compared_with_what_it_was(
     environ: dict[str, Any] = {MOUNTS_VARIABLE: str(tmp_path)}
     launched = planning.launch(resume=True, **environ)
     plan = planning.plan(launched=launched, data_source="efs", **options)
-    in_folder = only(list(registry.offline_checks(job, plan)), JobInFolderIsTheSame)
+    in_folder = only(list(offline.offline_checks(job, plan)), JobInFolderIsTheSame)
     assert in_folder.log.name == "log-mine"
     assert in_folder.hyperparameters["seed"] == "7"
-    pace = only(list(registry.offline_checks(job, plan)), PaceInFolderSuffices)
+    pace = only(list(offline.offline_checks(job, plan)), PaceInFolderSuffices)
     assert (pace.log, pace.course) == (in_folder.log, course)
 
 
 @pytest.mark.parametrize("planned", [planning, on_ec2, on_eks])
 def test_the_batch_is_held_against_the_gpu_of_the_jobs_machines(planned: Any) -> None:
     options: dict[str, Any] = {"hyperparameters__batch_size_per_gpu": 9, "data_source": "s3"}
-    checks = list(registry.offline_checks(planned.make_job(**options), planned.plan(**options)))
+    checks = list(offline.offline_checks(planned.make_job(**options), planned.plan(**options)))
     check = only(checks, BatchFitsOnTheGpu)
     assert (check.batch, check.gpu.model) == (9, "A100")
 
 
 def test_the_batch_of_another_trainer_is_not_judged() -> None:
     options: dict[str, Any] = {"algorithm": "tensorpack", "instances__type": "p3.16xlarge"}
-    checks = registry.offline_checks(planning.make_job(**options), planning.plan(**options))
+    checks = offline.offline_checks(planning.make_job(**options), planning.plan(**options))
     assert not [check for check in checks if isinstance(check, BatchFitsOnTheGpu)]
 
 

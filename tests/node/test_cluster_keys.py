@@ -53,7 +53,7 @@ def test_the_first_head_makes_keys_and_puts_them_by_a_file_that_is_gone_then(
     aws.answers(
         get_secret_value=[NO_VALUE, secret(asdict(keys))], put_secret_value=[{"VersionId": "1"}]
     )
-    assert fetch(node(tmp_path, "head"), timeout_s=5) == keys
+    assert fetch(node(tmp_path, "head"), timeout_s=60) == keys
     get, put, again = aws.calls
     assert (
         get
@@ -92,7 +92,7 @@ def test_a_head_that_comes_second_uses_what_is_there(tmp_path: Path, aws: AwsFak
         get_secret_value=[NO_VALUE, secret(asdict(keys))],
         put_secret_value=[["ResourceExistsException", "that value is already in use"]],
     )
-    assert fetch(node(tmp_path, "head"), timeout_s=5) == keys
+    assert fetch(node(tmp_path, "head"), timeout_s=60) == keys
 
 
 @pytest.mark.parametrize("value", ["a password", {}, {"user_private": "x"}, None])
@@ -104,7 +104,7 @@ def test_what_is_not_the_clusters_keys_is_no_value(value: Any) -> None:
 def test_a_worker_waits_for_the_head_and_makes_none(tmp_path: Path, aws: AwsFake) -> None:
     keys = make_keys(tmp_path / "of-the-head")
     aws.answers(get_secret_value=[NO_VALUE, NO_VALUE, secret(asdict(keys))])
-    assert fetch(node(tmp_path, "worker"), timeout_s=5, pause_s=0.05) == keys
+    assert fetch(node(tmp_path, "worker"), timeout_s=60, pause_s=0.05) == keys
     assert len(aws.calls) == 3
 
 

@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from . import helpers, training
+from . import helpers, jupyter, training
 from .key import Group, Key
 
 _MARKED = re.compile(r"(<!-- values: (?P<name>[a-z-]+) -->\n).*?(<!-- end -->)", re.DOTALL)
@@ -65,6 +65,7 @@ TABLES: dict[str, Callable[[], Iterator[str]]] = {
     "gone": _gone,
     "stage-data": _others(helpers.STAGE_DATA),
     "attach": _others(helpers.ATTACH),
+    "jupyter": _others(jupyter.VALUES),
 }
 
 

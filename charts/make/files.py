@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from . import helpers, training
+from . import helpers, jupyter, training
 from .document import fill_in
 from .key import Group
 from .tables import tables
@@ -20,7 +20,18 @@ def groups_of_charts() -> dict[str, tuple[str, Sequence[Group]]]:
     return {
         **{chart.name: (chart.title, training.groups(chart)) for chart in training.CHARTS},
         "stage-data": ("Copies data sets between S3, EFS and FSx, in the VPC", helpers.STAGE_DATA),
+        jupyter.CHARTS[0]: ("Jupyter and TensorBoard beside the logs of a job", jupyter.VALUES),
         "attach": ("A shell with EFS and FSx for Lustre", helpers.ATTACH),
+    }
+
+
+def _gone() -> dict[str, str]:
+    """Return each key that there is no more, by its path, and what to do instead."""
+    return {
+        f"{group.name}.{name}" if group.name else name: instead
+        for _, groups in groups_of_charts().values()
+        for group in groups
+        for name, instead in group.gone.items()
     }
 
 
@@ -32,7 +43,7 @@ def _files() -> Iterator[tuple[Path, str]]:
     yield (
         CHARTS / "library" / "templates" / "_tables.tpl",
         named_template(
-            "library.tables", "What each instance type and algorithm has.", tables(training.GONE)
+            "library.tables", "What each instance type and algorithm has.", tables(_gone())
         ),
     )
     for name, (title, groups) in groups_of_charts().items():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from . import shared
-from .key import FLAG, Group, Key, text, whole
+from .key import FLAG, Group, Key, optional, text, whole
 
 _GLOBAL = Group(
     name="global", about="What the charts of a release share.", keys=(shared.NAMESPACE,)
@@ -27,7 +27,7 @@ def _image(about: str) -> Key:
     return Key(
         name="image",
         default=None,
-        rule={**text(shared.IMAGE), "type": ["string", "null"]},
+        rule=optional(text(shared.IMAGE)),
         about=about,
         old="the same",
     )
@@ -44,7 +44,6 @@ _USER = Key(
     about="User and group of the pod. Files of others it can read, not write.",
     old="root, privileged",
 )
-_QUANTITY = text(shared.QUANTITY)
 
 
 def _resources(cpu: str, memory: str) -> Group:
@@ -52,8 +51,8 @@ def _resources(cpu: str, memory: str) -> Group:
         name="resources",
         about="What a pod asks for, and may have.",
         keys=(
-            Key(name="cpu", default=cpu, rule=_QUANTITY, about="Cores."),
-            Key(name="memory", default=memory, rule=_QUANTITY, about="Such as 4Gi."),
+            Key(name="cpu", default=cpu, rule=shared.CPU, about="Cores."),
+            Key(name="memory", default=memory, rule=shared.MEMORY, about="Such as 4Gi."),
         ),
     )
 
@@ -68,7 +67,7 @@ STAGE_DATA = (
             Key(
                 name="args",
                 default=["stage", "--to", "efs"],
-                rule={"type": "array", "minItems": 1, "items": {"type": "string"}},
+                rule={"type": "array", "minItems": 1, "items": {"type": ["string", "number"]}},
                 about="What to do: the arguments of `python -m training.data`.",
                 old="the script stage-data.sh",
             ),

@@ -22,6 +22,14 @@ class Key:
     written: bool = True
     """Whether values.yaml shows it; else it may only be given."""
 
+    @property
+    def is_needed(self) -> bool:
+        """Whether there is no chart without it.
+
+        Helm takes a null of `--set` for "leave the default out", so that the key is gone.
+        """
+        return self.written and self.default is not None
+
 
 @dataclass(frozen=True, kw_only=True)
 class Group:
@@ -32,6 +40,9 @@ class Group:
     keys: tuple[Key, ...]
     gone: dict[str, str] = field(default_factory=dict)
     """Keys of the old charts that mean nothing now, and what to do instead."""
+    judged: str | None = None
+    """A pattern of keys that the schema lets pass, so that templates can refuse them otherwise: the
+    schema's messages show the key."""
 
     def default(self) -> dict[str, Any]:
         return {key.name: key.default for key in self.keys if key.written}
@@ -68,11 +79,24 @@ def text(pattern: str | None = None, *, most: int | None = None) -> Schema:
     return rule
 
 
+WHOLE_IN_JSON = 2**53 - 1
+"""Beyond it a number that Helm has read from a file is another one; so it must be quoted."""
+
+
 def texts(names: str, *, most: int | None = None) -> Schema:
-    """A map of names, which match a pattern, to texts."""
+    """A map of names, which match a pattern, to texts, or to numbers, which become texts.
+
+    `--set` reads 7 as a number.
+    """
     rule: Schema = {
         "type": "object",
-        "patternProperties": {names: {"type": "string"}},
+        "patternProperties": {
+            names: {
+                "type": ["string", "number"],
+                "minimum": -WHOLE_IN_JSON,
+                "maximum": WHOLE_IN_JSON,
+            }
+        },
         "additionalProperties": False,
     }
     return rule if most is None else {**rule, "maxProperties": most}

@@ -44,6 +44,7 @@ def job(*, elastic: bool) -> Group:
                 rule={
                     "type": "object",
                     "additionalProperties": False,
+                    "required": ["source", "image"],
                     "properties": {
                         "source": text(r"^(s3://[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](/\S*)?)?$"),
                         "image": text(f"{shared.IMAGE}|^$"),
@@ -100,17 +101,16 @@ _LEAST_NODES = (
     ),
 )
 
-_QUANTITY = text(shared.QUANTITY)
 RESOURCES = Group(
     name="resources",
     about="What a worker asks for, and may have; null: by instance type, see charts/library.",
     keys=(
-        Key(name="cpu", default=None, rule=optional(_QUANTITY), about="Cores."),
-        Key(name="memory", default=None, rule=optional(_QUANTITY), about="Such as 600Gi."),
+        Key(name="cpu", default=None, rule=optional(shared.CPU), about="Cores."),
+        Key(name="memory", default=None, rule=optional(shared.MEMORY), about="Such as 600Gi."),
         Key(
             name="shm",
             default=None,
-            rule=optional(_QUANTITY),
+            rule=optional(shared.MEMORY),
             about="What /dev/shm may fill of it; a quarter.",
             old="the node's own /dev/shm",
         ),
@@ -132,8 +132,8 @@ LAUNCHER = Group(
     name="launcher",
     about="What the launcher may have; it runs on a system node.",
     keys=(
-        Key(name="cpu", default="1", rule=_QUANTITY, about="Cores."),
-        Key(name="memory", default="2Gi", rule=_QUANTITY, about="It also writes the report."),
+        Key(name="cpu", default="1", rule=shared.CPU, about="Cores."),
+        Key(name="memory", default="2Gi", rule=shared.MEMORY, about="It also writes the report."),
     ),
 )
 GANG = Group(

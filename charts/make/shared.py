@@ -2,16 +2,31 @@
 
 from __future__ import annotations
 
-from .key import FLAG, Group, Key, optional, text, texts, whole
+from training.kubernetes.images import ADDRESS
+
+from .key import FLAG, Group, Key, Schema, one_of, optional, text, texts, whole
 
 NAMES = r"^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$"
 VARIABLES = r"^[A-Za-z_][A-Za-z0-9_]{0,127}$"
 HYPERPARAMETERS = r"^[A-Za-z_][A-Za-z0-9_.:-]{0,255}$"
 FOLDER = r"^(/[A-Za-z0-9._+@=-]+)+$"
 """Plain names only, as node/conductor/request.py has it for platform ec2."""
-IMAGE = r"^[a-z0-9][A-Za-z0-9._/:-]*(:[A-Za-z0-9_][A-Za-z0-9_.-]*|@sha256:[0-9a-f]{64})$"
-"""With a tag or a digest, and so never whatever is newest."""
-QUANTITY = r"^[1-9][0-9]*([.][0-9]+)?(m|Ki|Mi|Gi|Ti)?$"
+_LABEL = r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?"
+HOST = rf"^{_LABEL}([.]{_LABEL})*$"
+LONGEST_HOST = 253
+"""https://www.rfc-editor.org/rfc/rfc1035#section-2.3.4, as it is written with dots."""
+IMAGE = f"^{ADDRESS.pattern}$"
+"""With a tag or a digest. That it is not the tag latest, templates see to, with what to do
+(charts/library/templates/_names.tpl)."""
+CPU: Schema = {
+    "type": ["string", "number"],
+    "pattern": r"^([1-9][0-9]{0,3}([.][0-9]{1,3})?|0[.]([1-9][0-9]{0,2}|0[1-9][0-9]?|00[1-9])"
+    r"|[1-9][0-9]{0,5}m)$",
+    "minimum": 0.001,
+    "maximum": 9999,
+}
+"""Cores, or thousandths of one: 2, 0.5, 500m."""
+MEMORY: Schema = text(r"^[1-9][0-9]{0,9}([.][0-9]{1,3})?(Ki|Mi|Gi|Ti)$")
 
 # What is always the same for everything that runs.
 NAME = Key(
@@ -68,6 +83,13 @@ SERVICE_ACCOUNT = Key(
     default="mask-rcnn",
     rule=text(NAMES),
     about="Whose role the pods have (EKS Pod Identity); charts/cluster makes it.",
+)
+PULL_POLICY = Key(
+    name="image_pull_policy",
+    default="IfNotPresent",
+    rule=one_of("IfNotPresent", "Always", "Never"),
+    about="When nodes fetch it.",
+    old="the same (Always)",
 )
 NAMESPACE = Key(
     name="namespace",

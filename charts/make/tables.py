@@ -37,7 +37,7 @@ def tables(gone: Mapping[str, str]) -> dict[str, Any]:
     """Return them all.
 
     Args:
-        gone: Keys of the old charts that mean nothing now, and what to do instead.
+        gone: Paths of keys of the old charts that mean nothing now, and what to do instead.
     """
     return {
         "instances": {
@@ -67,6 +67,8 @@ def _machine(instance: Instance) -> dict[str, Any]:
     efa = instance.efa_interfaces or 0
     return {
         "gpus": instance.gpus,
+        "vcpus": instance.vcpus,
+        "memory_mib": int(instance.memory_gib * 1024),
         "cpu": instance.vcpus - (1 if instance.vcpus <= SMALL_VCPUS else 2),
         "memory": memory,
         "shm": int(memory * SHM_SHARE),

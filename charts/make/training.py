@@ -126,13 +126,7 @@ def _machine_keys(chart: TrainingChart) -> tuple[Key, ...]:
             "`python -m training.kubernetes install`.",
             old="the same",
         ),
-        Key(
-            name="image_pull_policy",
-            default="IfNotPresent",
-            rule=one_of("IfNotPresent", "Always", "Never"),
-            about="When nodes fetch it.",
-            old="the same (Always)",
-        ),
+        shared.PULL_POLICY,
         Key(
             name="gpu_instance_type",
             default=chart.instance_type,

@@ -29,7 +29,7 @@ VARIABLES: dict[str, Variable] = dict(
             Key(
                 name="tf_device_min_sys_mem_mb",
                 default=4096,
-                rule=optional(whole(0)),
+                rule=whole(0),
                 about="MiB of each GPU that TensorFlow leaves to cuDNN and NCCL: 2560 on 16 GB.",
                 old="the same",
             ),

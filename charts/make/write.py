@@ -33,19 +33,25 @@ def values_schema(title: str, groups: Sequence[Group]) -> str:
     """Return values.schema.json: every key is known, described and checked."""
     # What Helm itself adds for the library and for charts in charts.
     properties: dict[str, Schema] = {"library": {"type": "object"}}
+    needed: list[str] = []
+    judged: Schema = {each.judged: {} for each in groups if each.judged and not each.name}
     for group in groups:
+        keys = [key.name for key in group.keys if key.is_needed]
         rules = {key.name: {"description": key.about, **key.rule} for key in group.keys}
-        if not group.name:
-            properties.update(rules)
-            continue
         gone = {
             name: {"description": f"No key any more: {instead}.", "deprecated": True}
             for name, instead in group.gone.items()
         }
+        if not group.name:
+            properties.update({**rules, **gone})
+            needed += keys
+            continue
+        needed.append(group.name)
         properties[group.name] = {
             "description": group.about,
             "type": "object",
             "additionalProperties": False,
+            **({"required": keys} if keys else {}),
             "properties": {**rules, **gone},
         }
     schema = {
@@ -54,6 +60,8 @@ def values_schema(title: str, groups: Sequence[Group]) -> str:
         "title": title,
         "type": "object",
         "additionalProperties": False,
+        **({"patternProperties": judged} if judged else {}),
+        "required": needed,
         "properties": properties,
     }
     return json.dumps(schema, indent=2) + "\n"

@@ -81,6 +81,17 @@ def test_the_notes_name_the_pods_that_the_operator_makes() -> None:
     assert "kubectl logs -f -n kubeflow job/maskrcnn-launcher" in done.stdout.partition("NOTES:")[2]
 
 
+@pytest.mark.parametrize("chart", [*TRAINING, "stage-data", "attach"])
+def test_the_notes_tell_how_to_stop_and_remove_what_they_speak_of(chart: str) -> None:
+    done = run(["install", "here", f"./charts/{chart}", "-n", "elsewhere", "--dry-run=client"])
+
+    said = done.stdout.partition("NOTES:")[2]
+    # A release is kept where -n says, whatever namespace its objects go to.
+    assert "helm uninstall here -n elsewhere" in said
+    if chart in TRAINING:
+        assert "python -m training.jobs stop here --platform eks " in said
+
+
 def test_the_old_name_of_nodes_still_works() -> None:
     done = run(["template", "job", "charts/maskrcnn", "--set", "maskrcnn.gpu_nodes=4"])
 

@@ -41,8 +41,14 @@ REFUSED: list[tuple[str, dict[str, Any], tuple[str, ...]]] = [
     ("maskrcnn", {"global": {"shared_fs": "nfs"}}, ("/global/shared_fs", "'fsx', 'efs'")),
     ("maskrcnn", {"maskrcnn": {"image": "repository"}}, ("/maskrcnn/image",)),
     ("maskrcnn", {"job": {"distribution": "elastic"}}, ("/job/distribution", "'mpi'")),
-    ("maskrcnn", {"job": {"hyperparameters": {"a": 1}}}, ("/job/hyperparameters/a", "want string")),
+    ("maskrcnn", {"job": {"hyperparameters": {"a": True}}}, ("/job/hyperparameters/a", "number")),
+    # Read from a file, it has become another number.
+    ("maskrcnn", {"job": {"environment": {"A": 2**53 + 2}}}, ("/job/environment/A", "maximum")),
     ("maskrcnn", {"job": {"environment": {"A-B": ""}}}, ("/job/environment",)),
+    ("attach", {"resources": {"cpu": "4Gi"}}, ("/resources/cpu",)),
+    ("attach", {"resources": {"cpu": 0}}, ("/resources/cpu", "minimum")),
+    ("attach", {"resources": {"memory": "4m"}}, ("/resources/memory",)),
+    ("attach", {"resources": {"memory": 4}}, ("/resources/memory", "want string")),
     # What only all of them together say.
     (
         "maskrcnn",
@@ -68,6 +74,41 @@ REFUSED: list[tuple[str, dict[str, Any], tuple[str, ...]]] = [
         "maskrcnn-horovod",
         {"resources": {"efa": 5}},
         ("resources.efa: 5: 8 GPU(s) of a p4d.24xlarge come with 4",),
+    ),
+    (
+        "maskrcnn-horovod",
+        {"job": {"processes_per_node": 9}},
+        ("job.processes_per_node: 9", "a worker has 8: give 8 or fewer"),
+    ),
+    (
+        "maskrcnn",
+        {"maskrcnn": {"gpus_per_node": 4}, "job": {"processes_per_node": 8}},
+        ("job.processes_per_node: 8", "a worker has 4"),
+    ),
+    (
+        "maskrcnn-horovod",
+        {"job": {"distribution": "elastic", "least_nodes": 3}},
+        ("job.least_nodes: 3: the job has 2 node(s)", "give 2 or fewer"),
+    ),
+    (
+        "maskrcnn-horovod",
+        {"job": {"least_nodes": 2}},
+        ("job.least_nodes: 2: only job.distribution elastic",),
+    ),
+    (
+        "maskrcnn",
+        {"resources": {"cpu": 96}},
+        ("resources.cpu: 96: the pod would ask for 96 core(s), and a p3dn.24xlarge has 96",),
+    ),
+    (
+        "maskrcnn",
+        {"resources": {"memory": "0.75Ti"}},
+        ("/resources/memory",),
+    ),
+    (
+        "maskrcnn",
+        {"resources": {"memory": "768Gi"}},
+        ("resources.memory: 768Gi: the pod would ask for 786432 MiB", "p3dn.24xlarge has 786432"),
     ),
     ("maskrcnn", {"job": {"log": "/efs/log"}}, ("job.log: /efs/log", "below /fsx")),
     ("maskrcnn", {"job": {"log": "/fsx/a/../../etc"}}, ("job.log: /fsx/a/../../etc",)),

@@ -21,13 +21,14 @@ AUTOSCALERS = {
 https://github.com/kubernetes/autoscaler/tree/master/cluster-autoscaler#releases
 """
 
-_ADDRESS = re.compile(
-    r"[^\s/@]+(/[^\s/@]+)+(:\w[\w.-]{0,127}(@sha256:[0-9a-f]{64})?|@sha256:[0-9a-f]{64})"
-)
-OF_JOBS = re.compile(
-    r"[a-z0-9][A-Za-z0-9._/:-]*(:[A-Za-z0-9_][A-Za-z0-9_.-]*|@sha256:[0-9a-f]{64})"
-)
-"""As the charts take it (charts/make/shared.py)."""
+_HOST = "[a-z0-9]+(([.]|-+)[a-z0-9]+)*(:[0-9]{1,5})?"
+_PART = "[a-z0-9]+(([.]|__?|-+)[a-z0-9]+)*"
+_TAG = ":[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}"
+_DIGEST = "@sha256:[0-9a-f]{64}"
+ADDRESS = re.compile(rf"({_HOST}/)?{_PART}(/{_PART})*({_TAG}({_DIGEST})?|{_DIGEST})")
+"""Registry, repository, and a tag or a digest, or both:
+https://github.com/distribution/reference. The charts take images by the same pattern
+(charts/make/shared.py), and like these commands not the tag latest."""
 
 
 @dataclass(frozen=True)
@@ -118,7 +119,7 @@ def _read(own: Iterable[str], there: Mapping[str, Image]) -> Iterator[tuple[str,
             raise UsageError(
                 f"--image {text}: there is no {name!r}; expected one of {_list(there)}"
             )
-        if not _ADDRESS.fullmatch(address) or address.endswith(":latest"):
+        if "/" not in address or not is_fixed(address):
             raise UsageError(
                 f"--image {text}: expected {name}=REGISTRY/NAME:TAG or "
                 f"{name}=REGISTRY/NAME@sha256:..., and not latest, which moves"
@@ -130,14 +131,19 @@ def _list(there: Iterable[str]) -> str:
     return ", ".join(sorted(there))
 
 
+def is_fixed(address: str) -> bool:
+    """Return whether it names an image, and the same one tomorrow."""
+    return bool(ADDRESS.fullmatch(address)) and not address.endswith(":latest")
+
+
 def check_image(place: str, image: str) -> None:
     """Refuse an image of jobs whose name the charts do not take.
 
     Raises:
         UsageError: With what they take.
     """
-    if not OF_JOBS.fullmatch(image):
+    if not is_fixed(image):
         raise UsageError(
             f"{place}: {image!r}: on platform eks an image is named registry/repository:tag or "
-            "registry/repository@sha256: and 64 digits, of letters of English, digits and . _ - /"
+            "registry/repository@sha256: and 64 digits, in small letters, and not latest"
         )

@@ -6,7 +6,7 @@
 {{- include "library.check-hyperparameters" . -}}
 {{- range $key, $name := get (include "library.tables" . | fromJson).hyperparameters .algorithm -}}
 {{- $value := get $.root.Values.maskrcnn $key -}}
-{{- if not (kindIs "invalid" $value) -}}
+{{- if not (or (kindIs "invalid" $value) (eq (toString $value) "")) -}}
 {{- $_ := set $out $name (include "library.text" $value) -}}
 {{- end -}}
 {{- end -}}
@@ -17,7 +17,9 @@
 {{- $_ := set $out (printf "config:%s" (regexFind "^[^=]+" .)) (regexReplaceAll "^[^=]+=" . "") -}}
 {{- end -}}
 {{- end -}}
-{{- merge (deepCopy $job.hyperparameters) $out | toRawJson -}}
+{{- /* Not merge, for which an empty text is none. */ -}}
+{{- range $name, $value := $job.hyperparameters -}}{{ $_ := set $out $name (include "library.text" $value) }}{{- end -}}
+{{- toRawJson $out -}}
 {{- end -}}
 
 {{- /* A value as text that a job reads: Python's spelling of truth, no exponent where a number is whole. */ -}}
@@ -30,14 +32,16 @@
 {{- end -}}
 {{- end -}}
 
+{{- /* A map whose values are texts, as JSON: --set reads 7 as a number. */ -}}
+{{- define "library.texts" -}}
+{{- $out := dict -}}
+{{- range $name, $value := . -}}{{ $_ := set $out $name (include "library.text" $value) }}{{- end -}}
+{{- toRawJson $out -}}
+{{- end -}}
+
 {{- /* What no rule for one key can say. */ -}}
 {{- define "library.check-hyperparameters" -}}
 {{- $values := .root.Values.maskrcnn -}}
-{{- range $key, $instead := (include "library.tables" . | fromJson).gone -}}
-{{- if hasKey $values $key -}}
-{{- fail (printf "maskrcnn.%s: there is no such key any more: %s" $key $instead) -}}
-{{- end -}}
-{{- end -}}
 {{- if and (get $values "lr_schedule") (get $values "lr_epoch_schedule") -}}
 {{- fail "maskrcnn.lr_schedule and maskrcnn.lr_epoch_schedule: give one of them" -}}
 {{- end -}}

@@ -52,7 +52,9 @@ terminationMessagePolicy: File
 {{- if eq $values.job.distribution "elastic" -}}
 {{- $_ := set $own "MASK_RCNN_LEAST_HOSTS" (default 1 $values.job.least_nodes | int64) -}}
 {{- end -}}
-{{- include "library.variables" (omit .environment "MASK_RCNN_POD_UID" | merge $own) | trim }}
+{{- $all := omit .environment "MASK_RCNN_POD_UID" -}}
+{{- range $name, $value := $own -}}{{ $_ := set $all $name $value }}{{- end -}}
+{{- include "library.variables" $all | trim }}
 - name: MASK_RCNN_POD_UID
   valueFrom:
     fieldRef:
@@ -64,11 +66,13 @@ terminationMessagePolicy: File
 {{- $out := dict -}}
 {{- range $key, $variables := (include "library.tables" . | fromJson).variables -}}
 {{- $value := get $.root.Values.maskrcnn $key -}}
-{{- if not (kindIs "invalid" $value) -}}
+{{- if not (or (kindIs "invalid" $value) (eq (toString $value) "")) -}}
 {{- range $variables -}}{{ $_ := set $out . (include "library.text" $value) }}{{- end -}}
 {{- end -}}
 {{- end -}}
-{{- merge (deepCopy .root.Values.job.environment) $out | toRawJson -}}
+{{- /* Not merge, for which an empty text is none. */ -}}
+{{- range $name, $value := .root.Values.job.environment -}}{{ $_ := set $out $name (include "library.text" $value) }}{{- end -}}
+{{- toRawJson $out -}}
 {{- end -}}
 
 {{- define "library.job-mounts" -}}

@@ -15,6 +15,17 @@
 {{- if and $values.gpus (ne (int64 $values.gpus) (mul $nodes $gpus)) -}}
 {{- fail (printf "maskrcnn.gpus: %d: %d node(s) of %d GPU(s) have %d. Leave it out, or change maskrcnn.nodes, maskrcnn.gpus_per_node or maskrcnn.gpu_instance_type" (int64 $values.gpus) $nodes $gpus (mul $nodes $gpus)) -}}
 {{- end -}}
+{{- $asked_processes := .root.Values.job.processes_per_node -}}
+{{- if and $asked_processes (gt (int64 $asked_processes) $gpus) -}}
+{{- fail (printf "job.processes_per_node: %d: each process trains on a GPU of its own, and a worker has %d: give %d or fewer" (int64 $asked_processes) $gpus $gpus) -}}
+{{- end -}}
+{{- $least := get .root.Values.job "least_nodes" -}}
+{{- if and $least (ne .root.Values.job.distribution "elastic") -}}
+{{- fail (printf "job.least_nodes: %d: only job.distribution elastic goes on with fewer nodes: take it, or leave this out" (int64 $least)) -}}
+{{- end -}}
+{{- if and $least (gt (int64 $least) $nodes) -}}
+{{- fail (printf "job.least_nodes: %d: the job has %d node(s), and would wait for ever: give %d or fewer" (int64 $least) $nodes $nodes) -}}
+{{- end -}}
 {{- $processes := default $gpus .root.Values.job.processes_per_node | int64 -}}
 {{- $world := mul $nodes $processes -}}
 {{- if and (ne .algorithm "horovod") (not (has (toString $world) (list "1" "2" "4"))) (ne (mod $world 8) 0) -}}
@@ -33,7 +44,8 @@
 {{- end -}}
 {{- /* Whole pages of 2 MiB. */ -}}
 {{- $huge := ternary (mul 2 (div (mul (int64 $instance.hugepages) $gpus) (mul 2 (int64 $instance.gpus)))) 0 (gt $efa 0) -}}
-{{- $resources := dict "nvidia.com/gpu" $gpus "cpu" (default $cpu $asked.cpu | toString) "memory" (default (printf "%dMi" $memory) $asked.memory) -}}
+{{- $resources := dict "nvidia.com/gpu" $gpus "cpu" (default $cpu $asked.cpu) "memory" (default (printf "%dMi" $memory) $asked.memory) -}}
+{{- include "library.check-room" (dict "type" $type "cpu" (dict "resources.cpu" $resources.cpu) "memory" (dict "resources.memory" $resources.memory)) -}}
 {{- if gt $efa 0 -}}
 {{- $_ := set $resources "vpc.amazonaws.com/efa" $efa -}}
 {{- end -}}

@@ -56,6 +56,7 @@ value) and algorithm. Without a cluster to ask, a name that no registry has, and
 {{- $pushed = lookup "v1" "ConfigMap" .root.Values.global.namespace "mask-rcnn-images" | dig "data" dict -}}
 {{- end -}}
 {{- if .given -}}
+{{- include "library.check-image" (dict "key" .key "image" .given) -}}
 {{- .given -}}
 {{- else if get $pushed .algorithm -}}
 {{- get $pushed .algorithm -}}
@@ -64,6 +65,24 @@ value) and algorithm. Without a cluster to ask, a name that no registry has, and
 {{- fail (printf "%s: no image was given, and namespace %s knows none of %s: %s" .key .root.Values.global.namespace .algorithm $instead) -}}
 {{- else -}}
 {{- printf "image-not-set.invalid/%s:set-%s" .algorithm .key -}}
+{{- end -}}
+{{- end -}}
+
+{{- /* Refuse an image that will be another one tomorrow; takes key and image. The schema has seen to the rest. */ -}}
+{{- define "library.check-image" -}}
+{{- if hasSuffix ":latest" .image -}}
+{{- fail (printf "%s: %s: must end with a digest or a tag other than latest, so that it stays the same" .key .image) -}}
+{{- end -}}
+{{- end -}}
+
+{{- /* Refuse keys of the old charts, with what there is instead. Takes a chart's context. */ -}}
+{{- define "library.check-gone" -}}
+{{- range $path, $instead := (include "library.tables" . | fromJson).gone -}}
+{{- $keys := splitList "." $path -}}
+{{- $place := ternary $.Values (get $.Values (first $keys) | default dict) (eq (len $keys) 1) -}}
+{{- if hasKey $place (last $keys) -}}
+{{- fail (printf "%s: there is no such key any more: %s" $path $instead) -}}
+{{- end -}}
 {{- end -}}
 {{- end -}}
 

@@ -10,6 +10,6 @@
            kubectl logs -f -n {{ $namespace }} job/{{ $name }}-launcher
   Logs:    {{ $values.job.log }}, which stays
   Look:    python -m training.kubernetes attach
-  Stop:    python -m training.jobs stop {{ $name }}   (saves a checkpoint)
-  Remove:  helm uninstall {{ $name }}
+  Stop:    python -m training.jobs stop {{ $name }} --platform eks   (saves a checkpoint)
+  Remove:  helm uninstall {{ $name }} -n {{ .root.Release.Namespace }}
 {{- end -}}

@@ -23,9 +23,14 @@ capabilities:
 {{- /* Requests that are limits; takes a map of resource to quantity. */ -}}
 {{- define "library.resources" -}}
 requests:
-  {{- toYaml . | nindent 2 }}
+  {{- include "library.quantities" . | nindent 2 }}
 limits:
-  {{- toYaml . | nindent 2 }}
+  {{- include "library.quantities" . | nindent 2 }}
+{{- end -}}
+
+{{- /* A map of resource to quantity, as YAML: cores may have come as a number. */ -}}
+{{- define "library.quantities" -}}
+{{- merge (dict "cpu" (include "library.text" .cpu)) . | toYaml -}}
 {{- end -}}
 
 {{- /* Annotations that keep autoscalers from moving a pod. */ -}}
@@ -68,5 +73,5 @@ karpenter.sh/do-not-disrupt: "true"
 
 {{- /* A variable's or argument's text, quoted, in which Kubernetes is to replace nothing: it reads $(NAME), and $$ as $. */ -}}
 {{- define "library.literal" -}}
-{{- toString . | replace "$" "$$" | quote -}}
+{{- include "library.text" . | replace "$" "$$" | quote -}}
 {{- end -}}

@@ -1,5 +1,6 @@
 {{- /* All objects of a training job. Takes root, a chart's context, and algorithm. */ -}}
 {{- define "library.training" -}}
+{{- include "library.check-gone" .root -}}
 {{- $machine := include "library.machine" . | fromJson -}}
 {{- $job := include "library.job" (merge (dict "machine" $machine) .) | fromJson -}}
 {{- $all := merge (dict "machine" $machine "job" $job) . -}}
@@ -33,9 +34,10 @@
 {{- else if and (ne .algorithm "horovod") (not $values.job.s3.image) -}}
 {{- fail (printf "job.s3.image: the image of %s cannot copy from S3: give the horovod image" .algorithm) -}}
 {{- end -}}
+{{- include "library.check-image" (dict "key" "job.s3.image" "image" $values.job.s3.image) -}}
 {{- $name := default $root.Release.Name $values.job.name -}}
 {{- $image := include "library.image" (dict "root" $root "given" $values.maskrcnn.image "key" "maskrcnn.image" "algorithm" .algorithm) -}}
-{{- $noted := dict "mask-rcnn/job" $name "mask-rcnn/log" $values.job.log "mask-rcnn/data" (default $data $values.job.s3.source) "mask-rcnn/tags" (toRawJson $values.job.tags) -}}
+{{- $noted := dict "mask-rcnn/job" $name "mask-rcnn/log" $values.job.log "mask-rcnn/data" (default $data $values.job.s3.source) "mask-rcnn/tags" (include "library.texts" $values.job.tags) -}}
 {{- dict "name" $name "image" $image "data" $data "mounts" $mounts "noted" $noted | toJson -}}
 {{- end -}}
 

@@ -2,8 +2,8 @@
 
 {{- define "jupyter.container.jupyter" -}}
 - name: jupyter
-  image: {{ include "jupyter.image" . }}
-  imagePullPolicy: {{ .Values.image_pull_policy }}
+  image: {{ include "jupyter.image" . | quote }}
+  imagePullPolicy: {{ .Values.image_pull_policy | quote }}
   # How it is reached and what it refuses is in the image: docker/notebook/jupyter_server_config.py
   command: [jupyter-lab]
   args:
@@ -19,9 +19,7 @@
     {{- include "library.container-security" . | nindent 4 }}
   resources:
     {{- $gpu := empty .Values.jupyter.gpu_instance_type | ternary dict (dict "nvidia.com/gpu" 1) }}
-    {{- $room := dict "cpu" .Values.jupyter.cpu "memory" .Values.jupyter.memory | merge $gpu }}
-    requests: {{ $room | toJson }}
-    limits: {{ $room | toJson }}
+    {{- pick .Values.jupyter "cpu" "memory" | merge $gpu | include "library.resources" | nindent 4 }}
   # Without the token it tells its version, and no more.
   {{- include "jupyter.probes" "http://127.0.0.1:8888/api" | nindent 2 }}
   volumeMounts:
@@ -33,11 +31,11 @@
 
 {{- define "jupyter.container.tensorboard" -}}
 - name: tensorboard
-  image: {{ include "jupyter.image" . }}
-  imagePullPolicy: {{ .Values.image_pull_policy }}
+  image: {{ include "jupyter.image" . | quote }}
+  imagePullPolicy: {{ .Values.image_pull_policy | quote }}
   command: [tensorboard]
   args:
-    - --logdir={{ include "jupyter.logFolder" . }}
+    - {{ printf "--logdir=%s" (include "jupyter.logFolder" .) | quote }}
     - --host=127.0.0.1
     - --port=6006
   env:
@@ -45,18 +43,21 @@
   securityContext:
     {{- include "library.container-security" . | nindent 4 }}
   resources:
-    requests: {cpu: {{ .Values.tensorboard.cpu | quote }}, memory: {{ .Values.tensorboard.memory }}}
-    limits: {cpu: {{ .Values.tensorboard.cpu | quote }}, memory: {{ .Values.tensorboard.memory }}}
+    {{- pick .Values.tensorboard "cpu" "memory" | include "library.resources" | nindent 4 }}
   {{- include "jupyter.probes" "http://127.0.0.1:6006/" | nindent 2 }}
   volumeMounts:
     {{- include "jupyter.fileSystemMounts" . | nindent 4 }}
     - {name: tensorboard-tmp, mountPath: /tmp}
 {{- end }}
 
+{{- define "jupyter.proxy.room" -}}
+{cpu: 500m, memory: 128Mi}
+{{- end }}
+
 {{- define "jupyter.container.proxy" -}}
 - name: proxy
-  image: {{ include "jupyter.image" . }}
-  imagePullPolicy: {{ .Values.image_pull_policy }}
+  image: {{ include "jupyter.image" . | quote }}
+  imagePullPolicy: {{ .Values.image_pull_policy | quote }}
   command: [nginx]
   args: [-e, stderr, -c, /etc/mask-rcnn/proxy/nginx.conf]
   ports:
@@ -65,8 +66,7 @@
   securityContext:
     {{- include "library.container-security" . | nindent 4 }}
   resources:
-    requests: {cpu: 500m, memory: 128Mi}
-    limits: {cpu: 500m, memory: 128Mi}
+    {{- include "jupyter.proxy.room" . | fromYaml | include "library.resources" | nindent 4 }}
   readinessProbe:
     tcpSocket: {port: jupyter}
     periodSeconds: 10

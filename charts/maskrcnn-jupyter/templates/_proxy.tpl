@@ -13,6 +13,10 @@ events {
 
 http {
     server_tokens off;
+    # A host name has 253 characters at most; nginx's own size, a line of the CPU's cache, takes 46:
+    # https://nginx.org/en/docs/http/server_names.html#optimization
+    server_names_hash_bucket_size 512;
+    server_names_hash_max_size 1024;
     # $uri is the address without its query, where a token may be.
     log_format plain '$remote_addr $remote_user [$time_iso8601] $server_port $request_method $uri $status $body_bytes_sent';
     access_log /dev/stdout plain;

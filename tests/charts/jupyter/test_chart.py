@@ -24,12 +24,19 @@ MATRIX: dict[str, dict[str, Any]] = {
     "several sources": {"global": {"source_cidr": "198.51.100.0/24, 203.0.113.7/32"}},
     "a list of sources": {"global": {"source_cidr": ["198.51.100.0/24", "203.0.113.7/32"]}},
     "open": {"global": {"source_cidr": "0.0.0.0/0", "allow_open_cidr": True}},
-    "GPU": {"jupyter": {"gpu_instance_type": "g5.xlarge", "cpu": "3500m", "memory": "12Gi"}},
+    "GPU": {"jupyter": {"gpu_instance_type": "g5.xlarge", "cpu": "2200m", "memory": "8Gi"}},
     "Secrets of ones own": {
         "htpasswd": "",
         "htpasswd_secret": "passwords",
         "jupyter": {"token_secret": "token"},
         "tls": {"secret": "certificate"},
+    },
+    "names that YAML reads as others": {
+        "global": {"name": "null", "shared_pvc": "123"},
+        "htpasswd": "",
+        "htpasswd_secret": "1e3",
+        "jupyter": {"token_secret": "true"},
+        "tls": {"secret": "0x1f"},
     },
     "names of ones own": {"hosts": ["jupyter.example.com"], "global": {"name": "look"}},
     "internal": {"load_balancer": {"scheme": "internal"}},
@@ -114,6 +121,14 @@ def test_load_balancer_network_and_proxy_let_the_same_networks_in(
     assert proxy.count("deny all;") == 2
 
 
+def test_a_list_of_networks_can_be_typed() -> None:
+    several = "global.source_cidr={198.51.100.0/24,203.0.113.7/32}"
+
+    service = only("Service", render("maskrcnn-jupyter", VALUES, several))["spec"]
+
+    assert service["loadBalancerSourceRanges"] == ["198.51.100.0/24", "203.0.113.7/32"]
+
+
 def test_a_network_load_balancer_is_asked_for() -> None:
     prefix = "service.beta.kubernetes.io/aws-load-balancer-"
     for name, internal in (("least", None), ("internal", "true")):
@@ -172,6 +187,7 @@ def test_the_notes_say_where_it_is_and_warn_of_old_hashes() -> None:
     said = notes(values())
     assert "kubectl get service maskrcnn-jupyter -n kubeflow" in said
     assert "kubectl get secret maskrcnn-jupyter-token -n kubeflow" in said
+    assert "helm uninstall look -n default" in said
     assert "WARNING" not in said
     assert "WARNING: allowLegacyHash is true" in notes(values(MATRIX["an old hash"]))
     assert "WARNING: global.allow_open_cidr is true" in notes(values(MATRIX["open"]))

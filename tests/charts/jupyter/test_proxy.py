@@ -132,6 +132,19 @@ def test_names_of_ones_own_take_the_place_of_those_of_aws(tmp_path: Path) -> Non
         assert ask(stand, JUPYTER, host="localhost").status == 200
 
 
+LONGEST = ".".join(["a" * 63, "b" * 63, "c" * 63, "d" * 61])
+INTERNAL = (
+    "internal-k8s-kubeflow-maskrcnn-0123456789abcdef0123456789.elb.ap-southeast-2.amazonaws.com"
+)
+
+
+def test_names_as_long_as_they_may_be_are_answered(tmp_path: Path) -> None:
+    assert len(LONGEST) == 253
+    with proxy(tmp_path, hosts=[LONGEST, INTERNAL, *(f"{'h' * 60}{n}.a" for n in range(48))]) as on:
+        for host in (LONGEST, INTERNAL, f"{'h' * 60}47.a"):
+            assert ask(on, JUPYTER, host=host).status == 200
+
+
 @pytest.mark.parametrize("kind", [kind for kind in HASHES if kind != "bcrypt"])
 def test_an_old_hash_works_where_it_is_allowed(tmp_path: Path, kind: str) -> None:
     with proxy(tmp_path, htpasswd=HASHES[kind], allowLegacyHash=True) as stand:

@@ -103,6 +103,8 @@ OWN: dict[str, Any] = {"htpasswd": "", "htpasswd_secret": "passwords"}
         (f"tensorboard:{HASHES['bcrypt']}\nother:{HASHES['plain']}\n", "guessed quickly"),
         ("tensorboard:right horse\n", "not a hash that is known here"),
         ("\n", "has no key htpasswd with lines of user:hash"),
+        (f":{HASHES['bcrypt']}\n", "has a line without a user"),
+        (f"ann:{HASHES['bcrypt']}\n{HASHES['bcrypt']}\n", "has a line without a user"),
     ],
 )
 def test_the_hashes_of_a_secret_are_looked_at(
@@ -126,6 +128,60 @@ def test_an_empty_token_which_would_open_jupyter_is_refused(
     put_secret(cluster, "token", token="")
     with pytest.raises(UsageError, match=r"jupyter\.token_secret: token: its key"):
         helm.install(RELEASE, CHART, values({"jupyter": {"token_secret": "token"}}))
+
+
+PEM = {"tls.crt": "-----BEGIN CERTIFICATE-----\n", "tls.key": "-----BEGIN PRIVATE KEY-----\n"}
+
+LACKING: dict[str, tuple[dict[str, Any], dict[str, str] | None, str]] = {
+    "no password": (OWN, None, "htpasswd_secret: passwords: namespace kubeflow has no such Secret"),
+    "no key": (OWN, {"auth": "a:b"}, "htpasswd_secret: passwords has no key htpasswd"),
+    "no token": (
+        {"jupyter": {"token_secret": "own"}},
+        None,
+        "jupyter.token_secret: own: namespace kubeflow has no such Secret",
+    ),
+    "no certificate": (
+        {"tls": {"secret": "own"}},
+        None,
+        "tls.secret: own: namespace kubeflow has no such Secret",
+    ),
+    "half a certificate": (
+        {"tls": {"secret": "own"}},
+        {"tls.crt": PEM["tls.crt"]},
+        "tls.secret: own: its key tls.key must hold a private key in PEM",
+    ),
+    "another certificate": (
+        {"tls": {"secret": "own"}},
+        {**PEM, "tls.crt": "x"},
+        "tls.secret: own: its key tls.crt must hold a certificate in PEM",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", LACKING)
+def test_a_secret_of_ones_own_that_lacks_something_is_refused(
+    cluster: KubernetesServer, helm: Helm, name: str
+) -> None:
+    change, there, message = LACKING[name]
+    if there is not None:
+        put_secret(cluster, "passwords" if change is OWN else "own", **there)
+
+    with pytest.raises(UsageError) as caught:
+        helm.install(RELEASE, CHART, values(change))
+
+    assert message in str(caught.value)
+    assert cluster.find("deployments", RELEASE) is None
+
+
+def test_whole_secrets_of_ones_own_are_taken(cluster: KubernetesServer, helm: Helm) -> None:
+    put_secret(cluster, "certificate", **PEM)
+    put_secret(cluster, "token", token="t" * 32 + "\n")
+    own = {"tls": {"secret": "certificate"}, "jupyter": {"token_secret": "token"}}
+
+    helm.install(RELEASE, CHART, values(own))
+
+    assert cluster.names("secrets") >= {"certificate", "token", f"{RELEASE}-htpasswd"}
+    assert cluster.find("secrets", f"{RELEASE}-tls") is None
 
 
 def test_the_image_is_the_one_that_was_pushed(cluster: KubernetesServer, helm: Helm) -> None:

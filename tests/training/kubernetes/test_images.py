@@ -51,4 +51,4 @@ def test_what_is_no_address_is_refused(registry: str | None, own: list[str], sai
 
 
 def test_an_image_of_jobs_is_named_as_the_charts_take_it() -> None:
-    assert f"^{images.OF_JOBS.pattern}$" == IMAGE
+    assert f"^{images.ADDRESS.pattern}$" == IMAGE

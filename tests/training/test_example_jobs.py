@@ -131,6 +131,13 @@ def test_an_example_for_kubernetes_is_what_its_comments_say(
     assert [each.code for each in found if each.severity != "info"] == []
 
 
+def test_the_tutorial_s_job_for_kubernetes_has_the_variable_that_the_tutorial_set() -> None:
+    request = planned("eks-tutorial").request
+    assert isinstance(request, EksRequest)
+    assert request.values["maskrcnn"]["tf_device_min_sys_mem_mb"] == 2560
+    assert '"TF_DEVICE_MIN_SYS_MEMORY_IN_MB"\n                  value: "2560"' in request.manifest
+
+
 def test_every_example_for_kubernetes_is_looked_at_above() -> None:
     assert len(ON_EKS) == 4
 

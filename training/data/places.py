@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
 
 _SCHEME = "s3://"
+_BUCKET = re.compile(r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]")
+"""https://docs.aws.amazon.com/AmazonS3/latest/userguide/bucketnamingrules.html"""
 
 
 class Place(StrEnum):
@@ -80,10 +83,7 @@ class Places:
             return self.of_stack(place, text.partition(":")[2] or TRAIN_PATH)
         if not text.startswith(_SCHEME):
             return Folder(Path(text))
-        bucket, _, prefix = text.removeprefix(_SCHEME).partition("/")
-        if not bucket:
-            raise UsageError(f"{text!r}: names no bucket; write s3://bucket/prefix")
-        return self._bucket(bucket, clean_prefix(prefix))
+        return self._bucket(*bucket_and_prefix(text))
 
     def of_stack(self, place: Place, path: str) -> Side:
         """Return a place that StorageStack made.
@@ -127,6 +127,23 @@ class Places:
         if mount is None:
             raise _not_mounted(kind, file_system_id)
         return mount
+
+
+def bucket_and_prefix(address: str) -> tuple[str, str]:
+    """Return the parts of `s3://bucket/prefix`, the prefix clean.
+
+    Raises:
+        UsageError: No bucket is called so, or no data set can be there.
+    """
+    bucket, _, prefix = address.removeprefix(_SCHEME).partition("/")
+    if not bucket:
+        raise UsageError(f"{address!r}: names no bucket; write s3://bucket/prefix")
+    if not _BUCKET.fullmatch(bucket):
+        raise UsageError(
+            f"{address!r}: no bucket is called {bucket!r}: expected 3 to 63 small letters, digits, "
+            "hyphens and dots"
+        )
+    return bucket, clean_prefix(prefix)
 
 
 def place_in(text: str) -> Place | None:

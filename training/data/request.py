@@ -40,6 +40,10 @@ class StageRequest:
         """
         if self.source and self.from_place:
             raise UsageError(f"give a source ({self.source}) or --from {self.from_place}, not both")
+        if self.from_place is self.to:
+            raise UsageError(
+                f"--from {self.from_place} --to {self.to}: that is the same place; give another"
+            )
         if not self.source and self.origin is self.to:
             raise UsageError(
                 f"--to {self.to}: name what to copy: a folder, s3://…, or --from another place"

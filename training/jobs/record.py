@@ -16,6 +16,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Self
 
+from training.base_folders import base_folder
 from training.maskrcnn.files import write_atomically
 
 LOCK_WAIT_S = 5.0
@@ -80,10 +81,10 @@ class Record:
     @classmethod
     def of(cls, environ: Mapping[str, str]) -> Self:
         """Return the user's own: https://specifications.freedesktop.org/basedir-spec/latest/"""
-        root, home = environ.get("XDG_STATE_HOME"), environ.get("HOME")
+        root, home = base_folder(environ, "XDG_STATE_HOME"), environ.get("HOME")
         if not root and not home:
             raise RecordTrouble("neither XDG_STATE_HOME nor HOME says where it would be")
-        states = Path(root) if root else Path(home or "") / ".local" / "state"
+        states = root or Path(home or "") / ".local" / "state"
         return cls(states / "distributed-mask-rcnn" / "jobs.jsonl")
 
     def read(self) -> tuple[list[Recorded], int]:

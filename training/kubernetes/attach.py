@@ -24,6 +24,7 @@ RELEASE = "attach"
 CHART = CHARTS / "attach"
 _POLL_S = 2.0
 _STOPPED = "the pods stay. End them: python -m training.kubernetes attach --end"
+_NOTHING = "nothing to end: attach has no pods here"
 _STUCK = ("ErrImagePull", "ImagePullBackOff", "InvalidImageName", "CreateContainerConfigError")
 
 
@@ -46,8 +47,10 @@ def attach(  # noqa: PLR0917  Typer reads the options from the signature
     with reached(outputs_file, kubeconfig) as (outputs, cluster, own):
         helm, client = Helm(own, cluster.namespace), Kubernetes(own, cluster.namespace)
         if end:
+            is_there = helm.release(RELEASE) is not None
             helm.uninstall(RELEASE)
-            log.print("the pods end; what they wrote stays")
+            said = "the pods end; what they wrote stays" if is_there else _NOTHING
+            log.print(said)
             return
         made = values(outputs, cluster, image=image, hours=hours)
         # Pods cannot be changed: those of before go first.

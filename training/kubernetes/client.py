@@ -98,11 +98,21 @@ class Kubernetes:
         self._ask("patch", kind, name, *self._in(namespace), "--type", "merge", "--patch", text)
 
     def delete(
-        self, kind: str, *names: str, namespace: str | None = None, grace_s: int | None = None
+        self,
+        kind: str,
+        *names: str,
+        namespace: str | None = None,
+        grace_s: int | None = None,
+        owned_first: bool = False,
     ) -> None:
-        """Ask for the end of objects, and do not wait for it; one that is gone is no error."""
+        """Ask for the end of objects, and do not wait for it; one that is gone is no error.
+
+        Args:
+            owned_first: Each stays until what it owns is gone, so that its absence tells of both.
+        """
         grace = () if grace_s is None else ("--grace-period", str(grace_s))
-        options = (*grace, "--ignore-not-found", "--wait=false")
+        cascade = ("--cascade=foreground",) if owned_first else ()
+        options = (*grace, *cascade, "--ignore-not-found", "--wait=false")
         self._ask("delete", kind, *names, *self._in(namespace), *options)
 
     def log(

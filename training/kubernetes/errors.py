@@ -46,6 +46,9 @@ _CREDENTIAL = re.compile(r"getting credentials: (?P<said>.*)", re.DOTALL)
 _NOISE = re.compile(r"^(?:[IWE]\d{4} \d\d:\d\d:\d\d|level=(?:WARN|INFO)|WARNING: )")
 """Lines of the client library's own log, which say again and less well what follows."""
 
+_ADVICE = re.compile(r"\s*Use --debug flag to render out invalid YAML\s*$")
+"""What helm adds to what a chart says: the way out is in the words before."""
+
 
 class KubernetesError(AwsError):
     """The cluster refused a request or could not be reached."""
@@ -141,6 +144,7 @@ def judge_helm(  # noqa: PLR0911  one for each kind of failure
     said: str, *, doing: str, release: str, namespace: str
 ) -> KubernetesError | UsageError:
     """Return our error for what helm printed to stderr; arguments as `judge` has them."""
+    said = _ADVICE.sub("", said)
     text = redacted(last_words(said))
     if _is_busy(text):
         return HelmBusy(

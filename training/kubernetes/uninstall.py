@@ -52,7 +52,10 @@ def uninstall(
         if not yes:
             _ask(cluster.cluster_name)
         with told_when_stopped("part of it is gone. Run the same command again"):
-            remove(client, Helm(own, NAMESPACE))
+            is_removed = remove(client, Helm(own, NAMESPACE))
+    if not is_removed:
+        result.print(f"nothing to uninstall: cluster {cluster.cluster_name} has none of it")
+        return
     log.print(
         f"kept: namespace {cluster.namespace}, persistent volumes and claims mask-rcnn-efs and "
         "mask-rcnn-fsx, and everything on the file systems, logs too. GPU nodes that run now stay "
@@ -72,11 +75,22 @@ def _ask(cluster: str) -> None:
         raise Interrupted("nothing was removed")
 
 
-def remove(client: Kubernetes, helm: Helm) -> None:
-    """Remove the release and the operator; parts that are gone are no error."""
+def remove(client: Kubernetes, helm: Helm) -> bool:
+    """Remove the release and the operator; parts that are gone are no error.
+
+    Returns:
+        Whether there was any of it.
+    """
+    there = [
+        (kind, name, namespace)
+        for kind, name, namespace in _OPERATOR
+        if client.get(kind, name, namespace=namespace) is not None
+    ]
+    has_release = helm.release(RELEASE) is not None
     helm.uninstall(RELEASE)
-    for kind, name, namespace in _OPERATOR:
+    for kind, name, namespace in there:
         client.delete(kind, name, namespace=namespace)
+    return has_release or bool(there)
 
 
 def mpi_jobs(client: Kubernetes) -> list[str]:

@@ -9,6 +9,7 @@ import json
 from collections.abc import Mapping
 from pathlib import Path
 
+from training.base_folders import cache_folder
 from training.errors import UsageError
 from training.prices.price_list import PriceList, read_price_list
 
@@ -19,9 +20,7 @@ def price_cache(environ: Mapping[str, str]) -> Path:
     Args:
         environ: Of the user; a plan is made for the environment that it is given, and no other.
     """
-    root = environ.get("XDG_CACHE_HOME")
-    caches = Path(root) if root else Path(environ.get("HOME") or "/") / ".cache"
-    return caches / "distributed-mask-rcnn" / "prices"
+    return cache_folder(environ, "prices")
 
 
 def cached_file(cache: Path, service: str, region: str) -> Path:

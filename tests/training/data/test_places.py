@@ -78,12 +78,18 @@ def test_fsx_of_a_stack_without_it_is_refused_and_the_rest_is_not(tmp_path: Path
 
 
 def test_a_name_is_a_bucket_with_its_scheme_and_a_folder_without(deployed: Places) -> None:
-    assert isinstance(deployed.named("s3://b/x"), Bucket)
-    assert deployed.named("s3://b/x/").name == "s3://b/x"
+    assert isinstance(deployed.named("s3://bucket/x"), Bucket)
+    assert deployed.named("s3://bucket/x/").name == "s3://bucket/x"
     assert isinstance(deployed.named("some/folder"), Folder)
 
 
-@pytest.mark.parametrize("text", ["s3://", "s3:///x", "s3://b/a//b", "s3://b/../x"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("s3://", "s3:///x", "s3://bucket/a//b", "s3://bucket/../x"),
+        *("s3://Bucket/x", "s3://a b/x", "s3://b/x", "s3://-bucket/x"),
+    ],
+)
 def test_a_wrong_s3_address_is_refused(text: str, deployed: Places) -> None:
     with pytest.raises(UsageError):
         deployed.named(text)

@@ -31,7 +31,10 @@ def test_without_a_source_it_is_s3() -> None:
     [
         ({"source": "x", "from_place": Place.S3}, "give a source .* not both"),
         ({"to": Place.S3}, "name what to copy"),
-        ({"to": Place.EFS, "from_place": Place.EFS}, "name what to copy"),
+        (
+            {"to": Place.EFS, "from_place": Place.EFS},
+            "--from efs --to efs: that is the same place; give another",
+        ),
         ({"preload": True}, "--preload: is for --to fsx"),
         ({"release": True, "to": Place.FSX}, "--release: is for --from fsx --to s3"),
         ({"release": True, "source": "x", "to": Place.S3}, "--release: is for --from fsx --to s3"),

@@ -58,6 +58,12 @@ def test_attach_makes_the_pods_and_tells_the_command_of_a_shell(inside: InCluste
     assert inside.server.names("pods") == set()
 
 
+def test_an_end_of_nothing_is_told(inside: InCluster) -> None:
+    assert inside.run("attach", "--end")[0] == 0
+    assert "nothing to end: attach has no pods here" in inside.said
+    assert "the pods end" not in inside.said
+
+
 @pytest.mark.parametrize(
     ("status", "said"),
     [

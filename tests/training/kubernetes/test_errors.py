@@ -116,6 +116,12 @@ def test_tokens_in_addresses_are_not_shown() -> None:
             "helm install: nodes: 0 is too few (maskrcnn/templates/job.yaml:3:4)",
         ),
         (
+            "Error: execution error at (maskrcnn/templates/job.yaml:3:4): nodes: 0 is too few\n\n"
+            "Use --debug flag to render out invalid YAML\n",
+            UsageError,
+            "helm install: nodes: 0 is too few (maskrcnn/templates/job.yaml:3:4)",
+        ),
+        (
             "Error: UPGRADE FAILED: resource Deployment/kube-system/cluster-autoscaler not ready. "
             "status: InProgress\ncontext deadline exceeded",
             NotReady,
@@ -129,6 +135,7 @@ def test_what_helm_says_becomes_one_clear_message(
     error = judge_helm(said, doing="helm install", release="r", namespace="n")
     assert isinstance(error, kind)
     assert part in str(error)
+    assert "--debug" not in str(error)
 
 
 def test_every_complaint_of_a_schema_is_in_the_message() -> None:

@@ -27,8 +27,20 @@ def test_uninstall_is_refused_while_there_are_jobs(inside: InCluster) -> None:
     assert "cluster-autoscaler" in inside.server.names("deployments")
 
 
-def test_uninstalling_nothing_is_no_error(inside: InCluster) -> None:
-    assert inside.run("uninstall", "--yes")[0] == 0, inside.said
+def test_uninstalling_nothing_is_no_error_and_is_told(inside: InCluster) -> None:
+    code, text = inside.run("uninstall", "--yes")
+    assert code == 0, inside.said
+    assert text == "nothing to uninstall: cluster mask-rcnn has none of it\n"
+    assert "kept:" not in inside.said
+
+
+def test_what_is_left_of_a_removal_is_removed_by_the_next(inside: InCluster) -> None:
+    inside.install()
+    store = inside.server.store
+    store.delete(store.kind("apps", "v1", "deployments"), ("mpi-operator", "mpi-operator"))
+    code, text = inside.run("uninstall", "--yes")
+    assert (code, text) == (0, "uninstalled from cluster mask-rcnn\n"), inside.said
+    assert inside.server.find("customresourcedefinitions", "mpijobs.kubeflow.org") is None
 
 
 def test_without_anybody_to_agree_nothing_is_removed(inside: InCluster) -> None:

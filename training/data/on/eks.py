@@ -15,10 +15,12 @@ from typing import TYPE_CHECKING, Any
 from training.data.on.errand import Errand
 from training.data.on.trip import Show, Trip
 from training.data.places import Place
+from training.kubernetes.helm import template
 from training.kubernetes.images import check_image
 from training.outputs import KubernetesOutputs, NetworkOutputs, Outputs
 from training.platforms.api import Cost
 from training.platforms.common.tags import tags
+from training.platforms.eks.where import check_namespace, where_is
 
 if TYPE_CHECKING:
     from training.preflight.check import Check
@@ -35,8 +37,18 @@ _MOUNTS = {Place.EFS: "/efs", Place.FSX: "/fsx"}
 def plan(errand: Errand, outputs: Outputs) -> Trip:
     """See `training.data.on.trip.Runner`."""
     cluster, network = outputs.read(KubernetesOutputs), outputs.read(NetworkOutputs)
+    where_is(cluster)
+    check_namespace(cluster)
     check_image("--image", errand.image)
     values = _values(errand, cluster, network)
+    # As a launch does: what the chart does not take is told by the plan.
+    template(
+        errand.name,
+        CHART,
+        values,
+        namespace=cluster.namespace,
+        kube_version=cluster.kubernetes_version,
+    )
     text = json.dumps(values, sort_keys=True, separators=(",", ":"))
     values["job"]["fingerprint"] = hashlib.sha256(text.encode()).hexdigest()
     return Trip(
@@ -59,7 +71,7 @@ def plan(errand: Errand, outputs: Outputs) -> Trip:
 
 def region(outputs: Outputs) -> str | None:
     """See `training.data.on.trip.Runner`."""
-    return outputs.read(KubernetesOutputs).arn("cluster_arn").region
+    return where_is(outputs.read(KubernetesOutputs)).region
 
 
 def checks(errand: Errand, trip: Trip, place: Whereabouts) -> Iterator[Check]:  # noqa: ARG001

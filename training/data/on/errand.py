@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
 from training.data.paths import path_of_set
-from training.data.places import Place, place_in
+from training.data.places import Place, bucket_and_prefix, place_in
 from training.data.request import StageRequest
 from training.errors import UsageError
 from training.outputs import StorageOutputs
@@ -113,11 +114,12 @@ def of_stage(request: StageRequest) -> Task:
     """Return a copy as a task.
 
     Raises:
-        UsageError: The source is a folder of this machine, or the path can be no data set's.
+        UsageError: The source is a folder of this machine or no address of S3, or the path can be
+            no data set's.
     """
     path_of_set(request.path)
     if request.source:
-        _refuse_folder(request.source)
+        _check_source(request.source)
     used = {request.origin, request.to}
     title = f"stage-{request.origin or 's3'}-{request.to}"
     return Task(tuple(_arguments(request)), _mounted(used), title)
@@ -127,11 +129,11 @@ def of_verify(left: str, right: str, *, jobs: int) -> Task:
     """Return a comparison as a task.
 
     Raises:
-        UsageError: One side is a folder of this machine.
+        UsageError: One side is a folder of this machine, or no address of S3.
     """
     for side in (left, right):
         if place_in(side) is None:
-            _refuse_folder(side)
+            _check_source(side)
     used = {place_in(left), place_in(right)}
     return Task(("verify", left, right, "--jobs", str(jobs)), _mounted(used), title="verify")
 
@@ -140,12 +142,15 @@ def _mounted(used: set[Place | None]) -> tuple[Place, ...]:
     return tuple(place for place in (Place.EFS, Place.FSX) if place in used)
 
 
-def _refuse_folder(source: str) -> None:
-    if not source.startswith("s3://"):
-        raise UsageError(
-            f"{source}: is a folder of this machine, which is not reached from inside the VPC. "
-            f"Copy it to S3 first: python -m training.data stage {source} --to s3"
-        )
+def _check_source(source: str) -> None:
+    """Refuse what cannot be read from inside the VPC."""
+    if source.startswith("s3://"):
+        bucket_and_prefix(source)
+        return
+    raise UsageError(
+        f"{source}: is a folder of this machine, which is not reached from inside the VPC. "
+        f"Copy it to S3 first: python -m training.data stage {shlex.quote(source)} --to s3"
+    )
 
 
 def _arguments(request: StageRequest) -> list[str]:

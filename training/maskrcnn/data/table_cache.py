@@ -71,8 +71,14 @@ def places_of_tables(beside: Path | None) -> list[Path]:
     Args:
         beside: The data set's own folder of them, if it has one.
     """
-    roots = [os.environ.get("XDG_CACHE_HOME"), "~/.cache", tempfile.gettempdir()]
-    own = [Path(root).expanduser() / f"mask-rcnn-{os.getuid()}" for root in roots if root]
+    # https://specifications.freedesktop.org/basedir-spec/latest/: a relative path does not count.
+    given = Path(os.environ.get("XDG_CACHE_HOME", ""))
+    roots = [
+        *([given] if given.is_absolute() else []),
+        Path("~/.cache"),
+        Path(tempfile.gettempdir()),
+    ]
+    own = [root.expanduser() / f"mask-rcnn-{os.getuid()}" for root in roots]
     kept = [folder / ANNOTATION_TABLES for folder in own if _is_ours(folder)]
     return [*([beside] if beside else []), *kept]
 

@@ -15,8 +15,11 @@ _NAME = re.compile(r"[a-zA-Z_][a-zA-Z0-9_]*")
 
 RESERVED_PREFIXES = ("MASK_RCNN_", "SAGEMAKER_", "SM_", "AWS_", "OMPI_")
 """Of variables that the plan, SageMaker, AWS's SDKs or Open MPI set."""
-RESERVED_NAMES = ("PATH", "LD_PRELOAD", "LD_LIBRARY_PATH", "PYTHONPATH")
-"""They decide which programs run; an image sets them."""
+RESERVED_NAMES = (
+    *("PATH", "LD_PRELOAD", "LD_AUDIT", "LD_LIBRARY_PATH", "PYTHONPATH", "PYTHONHOME", "BASH_ENV"),
+    *("HOME", "TRAINING_JOB_NAME"),
+)
+"""The first decide which programs run, and an image sets them; the last two a platform sets."""
 
 
 def check_variables(variables: Mapping[str, str], *, room: int, taker: str = "SageMaker") -> None:

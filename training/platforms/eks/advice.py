@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from training.job import JobSpec
@@ -10,6 +11,11 @@ from training.platforms.common.secrets import secret_names
 from training.platforms.eks.machines import Machines, most_nodes
 from training.platforms.eks.request import EksRequest
 from training.preflight.finding import Finding
+
+_OF_ECR = re.compile(
+    r"(?P<account>\d{12})\.dkr\.ecr(-fips)?\.(?P<region>[a-z0-9-]+)\.amazonaws\.com(\.cn)?/"
+)
+"""https://docs.aws.amazon.com/AmazonECR/latest/userguide/Registries.html"""
 
 
 def find(spec: JobSpec, request: EksRequest) -> Iterator[Finding]:
@@ -20,6 +26,7 @@ def find(spec: JobSpec, request: EksRequest) -> Iterator[Finding]:
     yield from _idle(on)
     yield from _spot(spec, cluster, request.distribution)
     yield from _secrets(spec)
+    yield from _image(request)
     yield from _private(cluster)
 
 
@@ -101,6 +108,21 @@ def _secrets(spec: JobSpec) -> Iterator[Finding]:
             "account",
             f"environment.{names[0]}",
         )
+
+
+def _image(request: EksRequest) -> Iterator[Finding]:
+    found = _OF_ECR.match(request.image)
+    if found is None or (found["account"], found["region"]) == (request.account, request.region):
+        return
+    yield Finding(
+        "image-of-another-registry",
+        "warning",
+        f"image: {request.image} is in ECR of account {found['account']} in {found['region']}, and "
+        f"the cluster is in account {request.account} in {request.region}. Nodes can pull it only "
+        "where its repository's policy lets them, and another region only with a way to the "
+        "internet; or push it to the cluster's own: leave image out for the one of this project",
+        "image",
+    )
 
 
 def _private(cluster: KubernetesOutputs) -> Iterator[Finding]:

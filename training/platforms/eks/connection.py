@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from training.errors import TrainingError
 from training.kubernetes.access import cluster_access
@@ -33,6 +33,14 @@ class Connection:
 
     kubernetes: Kubernetes
     helm: Helm
+
+    def helm_in(self, namespace: str) -> Helm:
+        """Return what makes and removes releases of another namespace.
+
+        `helm install` without -n makes its release in the user's own, mostly `default`, and the
+        objects of it in the jobs'.
+        """
+        return replace(self.helm, namespace=namespace)
 
 
 @contextmanager

@@ -101,7 +101,7 @@ class EksJobs:
         )
 
     def _usage(self, state: JobState, now: datetime) -> tuple[Usage, ...] | NotKnown:
-        if not state.workers:
+        if not state.has_mpijob:
             return NotKnown("when it ran went with its pods; the report in its log folder has that")
         if state.started is None:
             return ()
@@ -109,15 +109,19 @@ class EksJobs:
             Usage(
                 service=EC2_ON_DEMAND,
                 region=where_is(self._cluster).region,
-                instance_type=self._cluster.gpu_instance_type,
+                instance_type=self._type(state),
                 count=state.workers,
                 seconds=max(0.0, ((state.ended or now) - state.started).total_seconds()),
             ),
         )
 
     def _machines(self, state: JobState) -> str:
-        kind = self._cluster.gpu_instance_type
+        kind = self._type(state)
         return f"{state.workers} x {kind}" if state.workers else kind
+
+    def _type(self, state: JobState) -> str:
+        """Return the type of a job's nodes; those of the cluster may have been changed since."""
+        return state.instance_type or self._cluster.gpu_instance_type
 
     def _placed(self, path: str | None) -> str | None:
         """Return a path of the pods as this program names places: <file system>:<path>."""

@@ -9,13 +9,11 @@ from typing import NoReturn
 from training.errors import AwsError, UsageError
 from training.job import is_job_name
 from training.kubernetes.errors import KubernetesRefused
-from training.kubernetes.helm import Release
 from training.platforms.eks.annotations import SELECTOR
-from training.platforms.eks.charts import CHARTS
-from training.platforms.eks.commands import INSTALL, LIST, how_to_stop
+from training.platforms.eks.commands import INSTALL, LIST
 from training.platforms.eks.connection import Connection
 from training.platforms.eks.observed import JOB_NAME, Object, Observed, Pod
-from training.platforms.eks.record import ended_as
+from training.platforms.eks.releases import is_job, newest, of_release, recorded
 from training.platforms.eks.state import JobState, read_state
 
 MPIJOBS = "mpijobs.kubeflow.org"
@@ -54,10 +52,10 @@ def find(connection: Connection, name: str, *, now: datetime) -> JobState | None
     observed = observe(connection, name)
     if observed is not None:
         return read_state(observed, now=now)
-    release = connection.helm.release(name)
+    release = recorded(connection, name)
     if release is None:
         return None
-    if not _is_job(release):
+    if not is_job(release):
         raise NoJobsRelease(
             f"{name}: a release of chart {release.chart} has this name, which is no job. To see "
             f"it: helm list -n {release.namespace}"
@@ -112,64 +110,10 @@ def all_jobs(connection: Connection, *, limit: int, now: datetime) -> list[JobSt
     there = {state.name for state in found}
     found += [
         of_release(connection, release)
-        for release in _newest(connection, without=there, limit=limit)
+        for release in newest(connection, without=there, limit=limit)
     ]
     oldest = datetime.min.replace(tzinfo=now.tzinfo)
     return sorted(found, key=lambda state: state.created or oldest, reverse=True)[:limit]
-
-
-def of_release(connection: Connection, release: Release) -> JobState:
-    """Return what helm's record says of a job whose MPIJob is not there."""
-    job = connection.helm.values(release.name).get("job", {})
-    if release.status == "uninstalled":
-        status, reason = ended_as(release.description)
-    elif release.status.startswith("pending"):
-        status, reason = "waiting", f"helm is making it, or was stopped: {release.status}"
-    else:
-        status = "stopped"
-        reason = (
-            f"its MPIJob is gone, and the rest of its release is {release.status}: remove that: "
-            f"{how_to_stop(release.name)}"
-        )
-    updated = _read_updated(release.updated)
-    return JobState(
-        name=release.name,
-        status=status,
-        reason=reason,
-        exit_code=None,
-        created=updated,
-        started=None,
-        ended=updated if status not in {"waiting"} else None,
-        workers=0,
-        running=0,
-        attempts=1,
-        log=job.get("log") or None,
-        fingerprint=job.get("fingerprint") or None,
-        is_removed=release.status == "uninstalled",
-    )
-
-
-def _newest(connection: Connection, *, without: set[str], limit: int) -> list[Release]:
-    """Return the releases of jobs of which no MPIJob is there, with what helm was told of each."""
-    releases = connection.helm.releases(described=False)
-    kept = [each for each in releases if each.name not in without and _is_job(each)]
-    newest = sorted(kept, key=lambda each: each.updated, reverse=True)[:limit]
-    described = (connection.helm.release(each.name) for each in newest)
-    return [each for each in described if each is not None]
-
-
-def _is_job(release: Release) -> bool:
-    """Return whether a release is one of a job, and not of a test chart or of stage-data."""
-    return release.chart.rpartition("-")[0] in CHARTS.values()
-
-
-def _read_updated(text: str) -> datetime | None:
-    """Read the time of helm's list: `2026-11-29 01:02:03.123456789 +0000 UTC`."""
-    parts = text.split()
-    try:
-        return datetime.fromisoformat(f"{parts[0]}T{parts[1][:15]}{parts[2]}")
-    except (IndexError, ValueError):
-        return None
 
 
 def _by_time(events: Sequence[Object]) -> list[Object]:

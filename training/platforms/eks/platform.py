@@ -25,7 +25,7 @@ from training.platforms.eks.names import check_name
 from training.platforms.eks.places import Places, places_of
 from training.platforms.eks.request import EksRequest
 from training.platforms.eks.values import values_of
-from training.platforms.eks.where import where_is
+from training.platforms.eks.where import check_namespace, where_is
 from training.preflight.finding import Finding
 from training.prices.cache import price_cache
 from training.prices.eks_cost import Cluster, eks_cost
@@ -39,8 +39,13 @@ def plan(job: Job, outputs: Outputs, launch: Launch) -> Plan:
     network = outputs.read(NetworkOutputs)
     name = job_name(job, launch)
     check_name(name)
+    check_namespace(cluster)
     on = machines(job, cluster)
     distribution = _distribution(job, on)
+    # Before the chart is asked, which would refuse a number of GPUs in words of its own.
+    learning_rates = algorithms.load(job.spec.algorithm).learning_rates(
+        job.hyperparameters, world_size=on.world_size
+    )
     places = places_of(job, storage, run_name=f"log-{job_id(job, launch)}")
     image = image_of(job, outputs, here=False)
     check_image("image", image)
@@ -76,9 +81,7 @@ def plan(job: Job, outputs: Outputs, launch: Launch) -> Plan:
             resume=launch.resume,
         ),
         cost=_cost(job, on, cluster, where.region, launch),
-        learning_rates=algorithms.load(job.spec.algorithm).learning_rates(
-            job.hyperparameters, world_size=on.world_size
-        ),
+        learning_rates=learning_rates,
     )
 
 

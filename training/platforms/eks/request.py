@@ -14,6 +14,9 @@ from training.platforms.eks.machines import Machines
 from training.platforms.eks.options import EksOptions
 from training.platforms.eks.places import Places
 
+SPARE = "TF_DEVICE_MIN_SYS_MEMORY_IN_MB"
+"""The variable that the charts' tf_device_min_sys_mem_mb becomes; a job may set it itself."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class EksRequest:
@@ -76,6 +79,9 @@ class EksRequest:
         """See `training.platforms.api.Summarized`."""
         yield "where", f"account {self.account}, {self.region}, EKS {self.cluster.cluster_name}"
         yield "machines", self._machines()
+        if spare_mib := self.values["maskrcnn"].get("tf_device_min_sys_mem_mb"):
+            said = self.values["job"]["environment"].get(SPARE, spare_mib)
+            yield "gpu memory", f"{said} MiB of each GPU are for cuDNN and NCCL ({SPARE})"
         yield "data", self._data()
         yield "log", f"EFS {self.storage.efs_id}, {self.places.log}"
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from training.jobs.info import ENDED, Status
-from training.platforms.eks.annotations import FINGERPRINT, LOG
+from training.platforms.eks.annotations import FINGERPRINT, INSTANCE_TYPE, LOG
 from training.platforms.eks.commands import CLUSTER_STATUS, INSTALL, how_to_stop
 from training.platforms.eks.observed import Observed, Pod, read_time
 from training.platforms.eks.reasons import in_words, is_lost, what_ended, why_waiting
@@ -44,6 +44,10 @@ class JobState:
     log: str | None = None
     """The log folder, as the pods have it."""
     fingerprint: str | None = None
+    instance_type: str | None = None
+    """Of its workers' nodes, where that is told."""
+    has_mpijob: bool = True
+    """Whether its MPIJob is there; else what is told is helm's record."""
     is_removed: bool = False
     """Whether only helm's record of it is left."""
 
@@ -88,6 +92,7 @@ def read_state(observed: Observed, *, now: datetime) -> JobState:
         attempts=max(1, len(launchers)),
         log=observed.annotations.get(LOG),
         fingerprint=observed.annotations.get(FINGERPRINT),
+        instance_type=observed.annotations.get(INSTANCE_TYPE),
     )
     state = _judged(observed, state, now)
     if not state.has_ended:

@@ -1,15 +1,15 @@
 """Ends a job so that its ranks save a checkpoint, and removes what is left of it.
 
 A suspended MPIJob gets no new pods, and those that it has get SIGTERM and their grace. How the
-launcher ended is in its last line; its pod is gone a moment later. Only then is the release
-uninstalled, since its network policy is what lets the ranks talk.
+launcher ended is in its last line; its pod is gone a moment later. Only then is the rest removed,
+since its release's network policy is what lets the ranks talk.
 """
 
 from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -23,8 +23,9 @@ from training.platforms.eks.commands import how_to_stop
 from training.platforms.eks.connection import Connection
 from training.platforms.eks.launcher_log import CONTAINER
 from training.platforms.eks.looking import MPIJOBS, observe, require
-from training.platforms.eks.observed import JOB_NAME, Observed, Pod
+from training.platforms.eks.observed import Observed, Pod
 from training.platforms.eks.record import description
+from training.platforms.eks.removing import REMOVAL_S, remove, wait_until_gone
 from training.platforms.eks.state import CHECKPOINTED, JobState, read_state
 
 LOOK_S = 1.0
@@ -34,9 +35,6 @@ CONNECT_S = 10.0
 
 DEFAULT_GRACE_S = 300
 """Where a pod does not say: the charts' own."""
-
-REMOVAL_S = 60.0
-"""How long pods may take to go once their release is uninstalled, beyond their grace."""
 
 _LAST_LINE = re.compile(r"entrypoint: exit code (?P<code>\d+): (?P<reason>.*)")
 """docker/entrypoint writes it last of all."""
@@ -70,7 +68,8 @@ def stop(
 
     Raises:
         UsageError: There is no such job.
-        AwsError: The cluster refused, or does not answer.
+        AwsError: The cluster refused, does not answer, or something of the job stays there; the
+            message says what.
         Interrupted: By the user; the same command goes on with it.
     """
     stopping = _Stopping(connection, name, tell, timer or Timer())
@@ -121,20 +120,22 @@ class _Stopping:
         """Let it save, remove it, and return how it ended."""
         state = require(self._connection, self._name, now=datetime.now(UTC))
         if state.is_removed:
+            # What did not go then may still be there.
+            wait_until_gone(self._connection, self._name, timer=self._timer)
             return state
         observed = observe(self._connection, self._name)
         if observed is not None and not state.has_ended:
             state = self._let_it_save(observed)
-        self._connection.helm.uninstall(
-            self._name, keep_history=True, description=description(state.status, state.reason)
-        )
-        left = self._wait_for_pods()
-        return replace(state, leftovers=left, is_removed=True, ended=state.ended or self._now())
+        kept = description(state.status, state.reason)
+        remove(self._connection, self._name, description=kept)
+        grace_s = _longest_grace_s(observed.pods if observed is not None else ())
+        wait_until_gone(self._connection, self._name, grace_s=grace_s, timer=self._timer)
+        return replace(state, leftovers=(), is_removed=True, ended=state.ended or self._now())
 
     def _let_it_save(self, observed: Observed) -> JobState:
         """Suspend a job and wait until its pods are gone; return how it ended."""
         running = [pod for pod in observed.launchers if pod.phase == "Running"]
-        grace_s = max((_grace_s(pod) for pod in observed.pods), default=DEFAULT_GRACE_S)
+        grace_s = _longest_grace_s(observed.pods)
         with suppress(TrainingError):
             # Before the pods are asked to end: their logs go with them.
             self._listen(running)
@@ -185,20 +186,12 @@ class _Stopping:
         if self._log is not None:
             self._log.end()
 
-    def _wait_for_pods(self) -> tuple[str, ...]:
-        """Wait until no pod of the job is left; return those that do not go."""
-        until = self._timer.now() + REMOVAL_S
-        while True:
-            found = self._connection.kubernetes.list("pods", selector=f"{JOB_NAME}={self._name}")
-            pods = [Pod(each) for each in found]
-            left = tuple(pod.name for pod in pods if pod.is_active)
-            if not left or self._timer.now() >= until:
-                return left
-            self._timer.sleep(LOOK_S)
-
     def _now(self) -> datetime:
         return datetime.now(UTC)
 
 
-def _grace_s(pod: Pod) -> int:
-    return int(pod.object["spec"].get("terminationGracePeriodSeconds", DEFAULT_GRACE_S))
+def _longest_grace_s(pods: Sequence[Pod]) -> int:
+    """Return how long the slowest of a job's pods may take to end."""
+    told = (pod.object["spec"].get("terminationGracePeriodSeconds") for pod in pods)
+    return max((DEFAULT_GRACE_S if each is None else int(each) for each in told),
+               default=DEFAULT_GRACE_S)  # fmt: skip

@@ -17,6 +17,7 @@ from training.platforms.common.patience import Timer, pauses
 from training.platforms.eks.commands import how_to_follow, how_to_look, how_to_stop
 from training.platforms.eks.connection import Connection, may_pass
 from training.platforms.eks.looking import find
+from training.platforms.eks.removing import remove, wait_until_gone
 from training.platforms.eks.request import EksRequest
 from training.platforms.eks.state import JobState
 
@@ -153,14 +154,14 @@ class _Submission:
             UsageError: It is another job.
         """
         is_ours = there.fingerprint == self._request.fingerprint
-        if is_ours and (there.workers or there.is_removed):
+        if is_ours and (there.has_mpijob or there.is_removed):
             self._tell_found(there)
             return there
         if is_ours:  # helm was stopped before it had made the MPIJob, or is at it.
             if there.status == "waiting" and self._is_fresh(there):
                 self._timer.sleep(SETTLE_S)
             again = self._look()
-            if again is not None and again.workers:
+            if again is not None and again.has_mpijob:
                 return self._meet(again)
             self._tell(f"what an earlier attempt has left of {self._name} is removed")
             self._connection.helm.uninstall(self._name)
@@ -168,7 +169,8 @@ class _Submission:
         if self._request.resume and there.has_ended:
             if not there.is_removed:
                 self._tell(f"what is left of {self._name} ({there.status}) is removed first")
-                self._connection.helm.uninstall(self._name, keep_history=True)
+                remove(self._connection, self._name)
+                wait_until_gone(self._connection, self._name, timer=self._timer)
             return None
         raise UsageError(self._taken(there))
 
@@ -203,7 +205,7 @@ class _Submission:
         """Return what is there after Ctrl-C, without half a release."""
         try:
             there = find(self._connection, self._name, now=datetime.now(UTC))
-            if there is not None and there.workers:
+            if there is not None and there.has_mpijob:
                 return (
                     f"{self._name} was started all the same. Follow it: "
                     f"{how_to_follow(self._name)}; end it: {how_to_stop(self._name)}"

@@ -22,6 +22,11 @@ from training.platforms.eks.where import where_is
 
 MAX_RUN_S = 366 * 24 * 3600
 
+SMALL_GPU_MIB = 16 * 1024
+SMALL_GPU_SPARE_MIB = 2560
+"""What TensorFlow leaves of a GPU of 16 GB to cuDNN and NCCL, as the original tutorial has it; the
+charts' own default is for larger ones."""
+
 _NOT_IN_YAML = re.compile("[\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 """What a manifest cannot carry, as helm writes it: https://yaml.org/spec/1.2.2/#51-character-set"""
 
@@ -70,6 +75,7 @@ def values_of(
             "gpu_instance_type": on.type,
             "nodes": on.workers,
             "data_fs": places.data_fs,
+            **_spare(job, on),
         },
         "job": {
             "name": name,
@@ -93,6 +99,13 @@ def values_of(
         values["resources"] = {"efa": 0}
     values["job"]["fingerprint"] = _fingerprint(values, launch)
     return values
+
+
+def _spare(job: Job, on: Machines) -> dict[str, int]:
+    """Return what goes by the GPU's memory; the charts with TensorFlow alone have such a key."""
+    if job.spec.algorithm == "horovod" or on.instance.gpu.memory_mib > SMALL_GPU_MIB:
+        return {}
+    return {"tf_device_min_sys_mem_mb": SMALL_GPU_SPARE_MIB}
 
 
 def _region_variables(cluster: KubernetesOutputs) -> dict[str, str]:

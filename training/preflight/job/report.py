@@ -27,7 +27,7 @@ CODES_OF_PLANS = frozenset(
         *("log-unreadable", "mpi-missing", "price-old", "resume-changes-hyperparameters"),
         *("resume-nothing", "weights-missing"),
         # training.platforms.eks.advice, which has those of ec2 that follow, too
-        "api-private",
+        *("api-private", "image-of-another-registry"),
         # training.platforms.ec2.advice
         *("environment-without-algorithm", "image-not-used", "instance-type-not-the-clusters"),
         *("secret-in-environment", "spot-wait-not-used", "spot-without-retries"),

@@ -8,6 +8,8 @@ import pytest
 
 from tests.kubernetes_server import KubernetesServer, cluster
 from tests.training.data.on.samples import errand, outputs
+from tests.training.platforms.eks.planning import outputs as with_kubernetes
+from tests.training.platforms.eks.planning import plan as launch_plan
 from tests.training.platforms.sagemaker.clockwork import Clockwork
 from training.data.on import eks
 from training.data.on.release import Run
@@ -152,6 +154,29 @@ def test_the_chart_takes_the_volumes_that_the_copy_needs() -> None:
     both = values(from_place=Place.EFS, to=Place.FSX)
     assert both["volumes"] == {"efs": True, "fsx": True}
     assert (Path(eks.CHART) / "Chart.yaml").is_file()
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("ClusterArn", "x"),
+        ("ClusterArn", "arn:aws:eks::123456789012:cluster/a"),
+        ("ClusterArn", "arn:aws:s3:us-west-2:123456789012:cluster/a"),
+        ("Namespace", "Kube flow"),
+        ("Namespace", "kubeflow-"),
+        ("KubernetesVersion", "one"),
+    ],
+)
+def test_outputs_that_a_launch_refuses_are_refused_with_its_words(key: str, value: str) -> None:
+    stacks = with_kubernetes(**{key: value})
+    with pytest.raises(UsageError) as of_launch:
+        launch_plan(stacks=stacks)
+    with pytest.raises(UsageError) as of_stage:
+        eks.plan(errand(), stacks)
+    said = str(of_stage.value).replace("stage-data", "maskrcnn-horovod")
+    assert said == str(of_launch.value)
+    assert f"KubernetesStack.{key}" in said
+    assert value in said
 
 
 def test_an_image_that_the_chart_refuses_is_refused_before() -> None:

@@ -98,6 +98,11 @@ def test_outputs_and_mounts_go_along_as_texts() -> None:
     ("changes", "words"),
     [
         ({"source": "./coco"}, "./coco: is a folder of this machine"),
+        ({"source": "a b"}, "python -m training.data stage 'a b' --to s3"),
+        ({"source": "s3://Bucket/x"}, "no bucket is called 'Bucket': expected 3 to 63"),
+        ({"source": "s3://a b/x"}, "no bucket is called 'a b'"),
+        ({"source": "s3://"}, "'s3://': names no bucket"),
+        ({"source": "s3://bucket/../x"}, "has a part"),
         ({"name": "Stage"}, "--name Stage: expected 1 to 52 of a-z"),
         ({"name": "a" * 53}, "expected 1 to 52"),
         ({"path": "../x"}, "path '../x'"),

@@ -156,3 +156,9 @@ def test_a_folder_that_somebody_else_made_in_tmp_is_no_place(
     (tmp_path / "elsewhere").mkdir()
     kept.symlink_to(tmp_path / "elsewhere")
     assert kept not in [place.parent for place in places_of_tables(None)]
+
+
+def test_a_relative_cache_folder_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    """https://specifications.freedesktop.org/basedir-spec/latest/"""
+    monkeypatch.setenv("XDG_CACHE_HOME", "caches")
+    assert all(place.is_absolute() for place in places_of_tables(None))

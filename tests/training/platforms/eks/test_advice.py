@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from tests.training.platforms.eks.planning import make_job, outputs, request
+from tests.training.platforms.sagemaker.planning import ACCOUNT
 from training.platforms.eks.advice import find
 from training.preflight.finding import Finding
 
@@ -18,6 +19,10 @@ def found(stacks: dict[str, str] | None = None, **overrides: Any) -> dict[str, F
 
 def test_a_job_that_suits_the_cluster_is_warned_of_nothing() -> None:
     assert found(instances__type="ml.p4d.24xlarge", instances__count=8) == {}
+
+
+def test_an_image_of_no_ecr_is_the_user_s_affair() -> None:
+    assert found(image="docker.io/library/thing:1") == {}
 
 
 @pytest.mark.parametrize(
@@ -72,6 +77,21 @@ def test_a_job_that_suits_the_cluster_is_warned_of_nothing() -> None:
             "secret-in-environment",
             "warning",
             "environment.API_TOKEN: it looks like a secret",
+        ),
+        (
+            {},
+            {"image": "999999999999.dkr.ecr.us-west-2.amazonaws.com/a/b:1"},
+            "image-of-another-registry",
+            "warning",
+            "is in ECR of account 999999999999 in us-west-2, and the cluster is in account "
+            f"{ACCOUNT} in us-west-2",
+        ),
+        (
+            {},
+            {"image": f"{ACCOUNT}.dkr.ecr.eu-west-1.amazonaws.com/a/b:1"},
+            "image-of-another-registry",
+            "warning",
+            f"is in ECR of account {ACCOUNT} in eu-west-1, and the cluster is in account",
         ),
         (
             {"ApiAccess": "private"},

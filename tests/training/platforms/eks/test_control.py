@@ -10,7 +10,9 @@ from typing import Any
 import pytest
 
 from tests.kubernetes_server import KubernetesServer
+from tests.training.platforms.eks.by_hand import installed
 from tests.training.platforms.eks.planning import outputs, request
+from tests.training.platforms.eks.recorded import mpijob
 from tests.training.platforms.eks.small_operator import SmallOperator
 from tests.waiting import wait_for
 from training.errors import AwsError, UsageError
@@ -64,6 +66,31 @@ def test_a_job_is_listed_shown_stopped_and_remembered(
     assert isinstance(kept.usage, NotKnown)
     with pytest.raises(AwsError, match=r"its pods are gone, .* python -m training.kubernetes att"):
         jobs.show("job-1", shown.append)
+
+
+def test_a_job_is_told_with_the_type_it_runs_on_whatever_the_cluster_has_now(
+    cluster: KubernetesServer,
+    connection: Connection,
+    operator: SmallOperator,
+    jobs: JobControl,
+) -> None:
+    installed(connection, "by-hand", namespace="default")
+    wait_for(lambda: len(cluster.names("pods")) == 4, "pods")
+    for found in (jobs.status("by-hand"), *jobs.jobs(limit=20)):
+        assert found.machines == "3 x p3.16xlarge"
+        assert isinstance(found.usage, tuple)
+        assert [(each.instance_type, each.count) for each in found.usage] == [("p3.16xlarge", 3)]
+    stopped = jobs.stop("by-hand")
+    kept = jobs.status("by-hand")
+    assert (kept.machines, kept.log) == ("3 x p3.16xlarge", stopped.log)
+    assert isinstance(kept.usage, NotKnown)
+
+
+def test_a_job_that_names_no_type_is_on_the_cluster_s(
+    cluster: KubernetesServer, connection: Connection, jobs: JobControl
+) -> None:
+    cluster.put(mpijob())
+    assert jobs.status("job-1").machines == "2 x p4d.24xlarge"
 
 
 def test_a_job_whose_log_began_nowhere_says_why(

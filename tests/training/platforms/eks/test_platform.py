@@ -14,6 +14,7 @@ import pytest
 from tests.conftest import ROOT
 from tests.training.platforms.eks.planning import IMAGE, by_kind, objects, outputs, plan, request
 from tests.training.platforms.sagemaker.planning import ACCOUNT, launch
+from training.kubernetes.helm import template
 from training.platforms.eks.charts import FOLDER
 
 
@@ -152,6 +153,51 @@ def test_limits_retries_and_processes_reach_the_mpijob() -> None:
     assert variables(worker(found.request))["MASK_RCNN_WORKERS_WAIT_S"] == "600"
     assert found.learning_rates is not None
     assert found.learning_rates.global_batch_size == 2 * 4 * 4
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "kind", "environment", "spare_mib"),
+    [
+        ("tensorpack", "p3.16xlarge", {}, "2560"),
+        ("aws-samples", "p3.16xlarge", {}, "2560"),
+        ("tensorpack", "p3dn.24xlarge", {}, "4096"),
+        ("tensorpack", "p3.16xlarge", {"TF_DEVICE_MIN_SYS_MEMORY_IN_MB": "3000"}, "3000"),
+        ("tensorpack", "p3.16xlarge", {"TF_DEVICE_MIN_SYS_MEMORY_IN_MB": ""}, ""),
+        ("horovod", "g4dn.12xlarge", {}, None),
+    ],
+)
+def test_what_tensorflow_leaves_of_a_gpu_goes_by_its_memory_or_is_what_the_job_says(
+    algorithm: str, kind: str, environment: dict[str, str], spare_mib: str | None
+) -> None:
+    found = request(
+        algorithm=algorithm, environment=environment, stacks=outputs(GpuInstanceType=kind)
+    )
+    assert variables(worker(found)).get("TF_DEVICE_MIN_SYS_MEMORY_IN_MB") == spare_mib
+    shown = dict(found.summary()).get("gpu memory")
+    if kind == "p3.16xlarge":
+        assert shown is not None
+        assert shown.startswith(f"{spare_mib} MiB of each GPU")
+
+
+def test_an_empty_text_of_the_user_s_is_sent_as_the_plan_shows_it() -> None:
+    found = request(environment={"X": "", "NCCL_DEBUG": ""})
+    assert found.to_json()["values"]["job"]["environment"]["X"] == ""
+    (container,) = worker(found)["containers"]
+    told = {each["name"]: each.get("value") for each in container["env"]}
+    assert (told["X"], told["NCCL_DEBUG"]) == ("", "")
+
+
+def test_an_empty_text_given_to_a_chart_wins_over_the_key_of_the_chart() -> None:
+    job = {
+        "hyperparameters": {"config:FPN.NORM": "", "batch_norm": ""},
+        "environment": {"TF_DEVICE_MIN_SYS_MEMORY_IN_MB": "", "HOME": "/x"},
+    }
+    made = by_kind(template("job-1", FOLDER / "maskrcnn", {"job": job}, namespace="kubeflow"))
+    told = json.loads(made["ConfigMap"]["data"]["hyperparameters.json"])
+    assert (told["config:FPN.NORM"], told["batch_norm"]) == ("", "")
+    pods = made["MPIJob"]["spec"]["mpiReplicaSpecs"]["Worker"]["template"]["spec"]
+    named = variables(pods)
+    assert (named["TF_DEVICE_MIN_SYS_MEMORY_IN_MB"], named["HOME"]) == ("", "/tmp")
 
 
 def test_without_efa_no_pod_asks_for_it() -> None:

@@ -83,6 +83,22 @@ def without_fsx() -> Outputs:
         ({"name": "1-job"}, "name: '1-job': on platform eks a job's name has at most 50 small"),
         ({"name": "j" * 51}, "begins with a letter and ends with no hyphen"),
         ({"environment": {"LD_PRELOAD": "x"}}, "environment.LD_PRELOAD: this variable is not"),
+        *(
+            ({"environment": {name: ""}}, f"environment.{name}: this variable is not yours to set")
+            for name in ("HOME", "TRAINING_JOB_NAME", "BASH_ENV", "LD_AUDIT", "PYTHONHOME")
+        ),
+        *(
+            (
+                {"algorithm": algorithm, "stacks": P3, "instances__count": 3} | processes,
+                f"{gpus} GPUs: algorithm {algorithm} trains on 1, 2, 4 or a multiple of 8; change "
+                "instances.count, instances.type or instances.processes_per_instance",
+            )
+            for algorithm in ("tensorpack", "aws-samples")
+            for processes, gpus in (
+                ({"instances__processes_per_instance": 1}, 3),
+                ({"instances__processes_per_instance": 4}, 12),
+            )
+        ),
         ({"environment": {"A": "a\0"}}, "environment.A: 'a\\x00': no variable can hold"),
         (
             {"environment": {"A": "a\x7f"}},
@@ -126,15 +142,16 @@ def test_what_the_cluster_cannot_run_is_refused_with_place_value_and_what_can(
 def test_what_only_the_chart_refuses_is_an_error_of_usage_with_its_words(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    from training.platforms.eks import machines
+    from training.platforms.eks import names
 
     # As if a plan let it by.
-    monkeypatch.setattr(machines, "most_nodes", lambda _: -1)
-    monkeypatch.setattr(machines, "max", lambda *_: 0, raising=False)
+    monkeypatch.setattr(names, "MAX_LENGTH", 53)
     with pytest.raises(UsageError) as refused:
-        request(instances__count=None)
-    assert "nodes" in str(refused.value)
-    assert "maskrcnn" in str(refused.value)
+        request(name="j" * 53, instances__count=1000)
+    said = str(refused.value)
+    assert said.startswith("helm template maskrcnn-horovod: release jjj")
+    assert "expected at most 63 small letters, digits and -, the first a letter (" in said
+    assert "debug" not in said
 
 
 def test_without_helm_the_error_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:

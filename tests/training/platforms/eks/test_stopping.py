@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from datetime import UTC, datetime
 
 import pytest
@@ -12,9 +13,8 @@ from tests.training.platforms.eks.planning import request
 from tests.training.platforms.eks.recorded import condition, mpijob, observed, pod
 from tests.training.platforms.eks.small_operator import SmallOperator
 from tests.waiting import wait_for
-from training.errors import Interrupted, UsageError
+from training.errors import AwsError, ExitCode, Interrupted, UsageError
 from training.platforms.common.patience import Timer
-from training.platforms.eks import stopping
 from training.platforms.eks.connection import Connection
 from training.platforms.eks.looking import find
 from training.platforms.eks.state import CHECKPOINTED as CODE_CHECKPOINTED
@@ -25,6 +25,12 @@ from training.platforms.eks.submission import submit
 
 NOW = datetime(2026, 1, 2, 4, 0, tzinfo=UTC)
 CHECKPOINTED = "stopped by SIGTERM, with a checkpoint at step 40"
+
+
+def quick() -> Timer:
+    """Return a clock on which a wait is over at once, and each look takes a minute."""
+    passed_s = itertools.count(0.0, 60.0)
+    return Timer(now=lambda: next(passed_s), sleep=lambda _: None)
 
 
 def started(cluster: KubernetesServer, connection: Connection) -> None:
@@ -123,12 +129,8 @@ def test_leftovers_of_a_job_whose_worker_was_evicted_are_removed(
     assert not cluster.names("pods") | cluster.names("mpijobs")
 
 
-@pytest.mark.soak
-def test_pods_that_do_not_go_are_listed(
-    cluster: KubernetesServer,
-    connection: Connection,
-    operator: SmallOperator,
-    monkeypatch: pytest.MonkeyPatch,
+def test_pods_that_do_not_go_are_an_error_that_names_them_each_time(
+    cluster: KubernetesServer, connection: Connection, operator: SmallOperator
 ) -> None:
     started(cluster, connection)
     operator.end("job-1", code=1, message="CUDA error")
@@ -136,9 +138,15 @@ def test_pods_that_do_not_go_are_listed(
         stuck = dict(cluster.find("pods", "job-1-launcher-a0") or {})
         cluster.put({**stuck, "status": {"phase": "Running"}})
     operator.ends_pods = False
-    monkeypatch.setattr(stopping, "REMOVAL_S", 0.0)
-    state = stop(connection, "job-1", tell=lambda _: None, timer=Timer(sleep=lambda _: None))
-    assert state.leftovers == ("job-1-launcher-a0",)
+    still_there = (
+        r"namespace kubeflow still has pod/job-1-launcher-a0\. .* stop job-1 --platform eks"
+    )
+    for _ in range(2):
+        with pytest.raises(AwsError, match=still_there) as refused:
+            stop(connection, "job-1", tell=lambda _: None, timer=quick())
+        assert refused.value.exit_code is ExitCode.AWS
+    operator.ends_pods = True
+    assert stop(connection, "job-1", tell=lambda _: None).status == "failed"
 
 
 @pytest.mark.soak

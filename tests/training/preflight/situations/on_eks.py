@@ -296,6 +296,12 @@ SITUATIONS = (
     ),
     # What pods read.
     Situation(
+        "the image is another account's",
+        (*S3, "--set", "image=999999999999.dkr.ecr.eu-west-1.amazonaws.com/theirs/image:1"),
+        nothing,
+        (warning("image-of-another-registry", "image"),),
+    ),
+    Situation(
         "the pods' image was deleted from ECR",
         S3,
         breaking.lose_image,

@@ -6,16 +6,13 @@ The containers write both, docker/entrypoint/record.py and the trainer of docker
 from __future__ import annotations
 
 import json
-from abc import abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, ClassVar
 
-from training.aws.s3 import S3
 from training.preflight.check import Check
 from training.preflight.finding import Finding, Severity
-from training.preflight.job.asked import S3Place
+from training.preflight.job.log_files import LogFiles, LogInFolder, LogOnS3
 
 _CODES: Mapping[str, Severity] = {
     "resume-changes-hyperparameters": "error",
@@ -25,22 +22,13 @@ _CODES: Mapping[str, Severity] = {
 
 
 @dataclass(frozen=True)
-class _Kept(Check):
+class _Kept(LogFiles, Check):
     """Files of such a folder, wherever it is."""
 
     hyperparameters: Mapping[str, str]
     """Of the job that is planned."""
     defaults: Mapping[str, str]
     """For those that came after the job began."""
-
-    @property
-    @abstractmethod
-    def place(self) -> str:
-        """Where the folder is, for messages."""
-
-    @abstractmethod
-    def read(self, name: str) -> bytes | None:
-        """Return a file of the folder; None where it is not there."""
 
     def find(self) -> Iterator[Finding]:
         yield from self._find_changed()
@@ -94,41 +82,19 @@ class _Kept(Check):
 
 
 @dataclass(frozen=True)
-class JobOnS3IsTheSame(_Kept):
+class JobOnS3IsTheSame(LogOnS3, _Kept):
     """A job that goes on from S3 has the hyperparameters it began with, and is not done."""
 
     codes: ClassVar[Mapping[str, Severity]] = _CODES
     actions: ClassVar[tuple[str, ...]] = ("s3:GetObject",)
 
-    s3: S3
-    log: S3Place
-
-    @property
-    def place(self) -> str:
-        return str(self.log)
-
-    def read(self, name: str) -> bytes | None:
-        return self.s3.read(self.log.bucket, f"{self.log.key}/{name}")
-
 
 @dataclass(frozen=True)
-class JobInFolderIsTheSame(_Kept):
+class JobInFolderIsTheSame(LogInFolder, _Kept):
     """The same of a log folder whose file system is mounted on this machine."""
 
     codes: ClassVar[Mapping[str, Severity]] = _CODES
     actions: ClassVar[tuple[str, ...]] = ()
-
-    log: Path
-
-    @property
-    def place(self) -> str:
-        return str(self.log)
-
-    def read(self, name: str) -> bytes | None:
-        try:
-            return (self.log / name).read_bytes()
-        except (FileNotFoundError, NotADirectoryError):
-            return None
 
 
 def _object(content: bytes) -> dict[str, Any]:

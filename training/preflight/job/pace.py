@@ -7,16 +7,14 @@ A log folder has both: `job.json` and `metrics.jsonl`.
 from __future__ import annotations
 
 import json
-from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from training.aws.s3 import S3
 from training.preflight.check import Check
 from training.preflight.finding import Finding, Severity
-from training.preflight.job.asked import Asked, S3Place
+from training.preflight.job.asked import Asked
+from training.preflight.job.log_files import LogFiles, LogInFolder, LogOnS3
 
 if TYPE_CHECKING:
     from training.job import Job
@@ -67,23 +65,10 @@ def course_of(job: Job, plan: Plan, asked: Asked) -> Course | None:
 
 
 @dataclass(frozen=True)
-class _Pace(Check):
+class _Pace(LogFiles, Check):
     """Reads such a folder, wherever it is."""
 
     course: Course
-
-    @property
-    @abstractmethod
-    def place(self) -> str:
-        """Where the folder is, for messages."""
-
-    @abstractmethod
-    def read(self, name: str) -> bytes | None:
-        """Return a file of the folder; None where it is not there."""
-
-    @abstractmethod
-    def read_end(self, name: str) -> bytes | None:
-        """Return the last `TAIL_BYTES` of a file, or all of a shorter one."""
 
     def find(self) -> Iterator[Finding]:
         readings = self.measured()
@@ -95,7 +80,11 @@ class _Pace(Check):
         """Return the last readings of the pace; none where they are few, or of other machines."""
         if not self._had_the_same_machines():
             return []
-        readings = _readings(self.read_end("metrics.jsonl") or b"")
+        try:
+            end = self.read("metrics.jsonl", last_bytes=TAIL_BYTES)
+        except OSError:
+            return []
+        readings = _readings(end or b"")
         return readings if len(readings) >= FEWEST_READINGS else []
 
     def judge(self, left: float, readings: Sequence[Reading]) -> Iterator[Finding]:
@@ -137,52 +126,19 @@ class _Pace(Check):
 
 
 @dataclass(frozen=True)
-class PaceOnS3Suffices(_Pace):
+class PaceOnS3Suffices(LogOnS3, _Pace):
     """A job that goes on from S3 can end within its time limit, at the pace that it had."""
 
     codes: ClassVar[Mapping[str, Severity]] = _CODES
     actions: ClassVar[tuple[str, ...]] = ("s3:GetObject",)
 
-    s3: S3
-    log: S3Place
-
-    @property
-    def place(self) -> str:
-        return str(self.log)
-
-    def read(self, name: str) -> bytes | None:
-        return self.s3.read(self.log.bucket, f"{self.log.key}/{name}")
-
-    def read_end(self, name: str) -> bytes | None:
-        return self.s3.read(self.log.bucket, f"{self.log.key}/{name}", last_bytes=TAIL_BYTES)
-
 
 @dataclass(frozen=True)
-class PaceInFolderSuffices(_Pace):
+class PaceInFolderSuffices(LogInFolder, _Pace):
     """A job that goes on in a mounted log folder can end within its limit, at its own pace."""
 
     codes: ClassVar[Mapping[str, Severity]] = _CODES
     actions: ClassVar[tuple[str, ...]] = ()
-
-    log: Path
-
-    @property
-    def place(self) -> str:
-        return str(self.log)
-
-    def read(self, name: str) -> bytes | None:
-        try:
-            return (self.log / name).read_bytes()
-        except OSError:
-            return None
-
-    def read_end(self, name: str) -> bytes | None:
-        try:
-            with (self.log / name).open("rb") as file:
-                file.seek(max(0, file.seek(0, 2) - TAIL_BYTES))
-                return file.read()
-        except OSError:
-            return None
 
 
 @dataclass(frozen=True)

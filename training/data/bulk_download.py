@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from training.data.bulk import Batch, choose, tasks
-from training.data.bulk_plan import Ends
+from training.data.bulk_plan import Ends, whole_folders
 from training.data.compare import learn, see
 from training.data.copier import Copied
 from training.data.digest import Digest
@@ -105,13 +105,20 @@ class _Aside:
 
 
 def _move(aside: Folder, target: Folder, paths: Collection[str], pool: ThreadPoolExecutor) -> None:
-    """Give files their names, once all are on the disk."""
+    """Give files their names, once all are on the disk; whole folders in one step where it can."""
 
     def adopt(some: list[str]) -> None:
         for path in some:
             target.adopt(aside, path)
 
-    if paths:
-        aside.sync()
-        for _ in pool.map(adopt, tasks(sorted(paths))):
-            pass  # Raises what went wrong.
+    if not paths:
+        return
+    aside.sync()
+    moved = tuple(
+        f"{folder}/"
+        for folder, files in whole_folders(paths, paths).items()
+        if target.adopt_folder(aside, folder, files)
+    )
+    left = sorted(path for path in paths if not path.startswith(moved))
+    for _ in pool.map(adopt, tasks(left)):
+        pass  # Raises what went wrong.

@@ -56,7 +56,7 @@ def commands(paths: Collection[str], present: Collection[str], ends: Ends) -> It
         ends: The two sides.
     """
     may_be_whole = s5cmd.is_plain(ends.folder) and s5cmd.is_plain(ends.address)
-    folders = whole_folders(paths, present) if may_be_whole else set()
+    folders = whole_folders(paths, present) if may_be_whole else {}
     make = s5cmd.upload_folder if ends.upload else s5cmd.download_folder
     for folder in sorted(folders):
         yield make(ends.source(folder), ends.destination(folder))
@@ -65,8 +65,8 @@ def commands(paths: Collection[str], present: Collection[str], ends: Ends) -> It
             yield s5cmd.copy_file(ends.source(path), ends.destination(path))
 
 
-def whole_folders(paths: Collection[str], present: Collection[str]) -> set[str]:
-    """Return the topmost folders of which every file is to be copied.
+def whole_folders(paths: Collection[str], present: Collection[str]) -> dict[str, int]:
+    """Return the topmost folders of which every file is to be copied, and how many that are.
 
     Never the root: beside the data it holds the manifest, which is none.
     """
@@ -74,11 +74,15 @@ def whole_folders(paths: Collection[str], present: Collection[str]) -> set[str]:
     wanted = Counter(folder for path in plain for folder in _folders_above(path))
     there = Counter(folder for path in present for folder in _folders_above(path))
     whole = {
-        folder
+        folder: count
         for folder, count in wanted.items()
         if count == there[folder] and count >= LEAST_FILES
     }
-    return {folder for folder in whole if not any(up in whole for up in _folders_above(folder))}
+    return {
+        folder: count
+        for folder, count in whole.items()
+        if not any(up in whole for up in _folders_above(folder))
+    }
 
 
 def _folders_above(path: str) -> Iterator[str]:

@@ -149,6 +149,22 @@ class Folder:
         with _file_errors(place):
             _name(other._start + path, place)
 
+    def adopt_folder(self, other: Folder, path: str, files: int) -> bool:
+        """Give a folder of another one, in the same file system, its name here in one step.
+
+        Returns:
+            False, with nothing done, where something has its name here, or where it holds another
+            number of files.
+        """
+        there, place = other._start + path, self._start + path
+        with _file_errors(there):
+            if os.path.lexists(place) or _count_files(there) != files:
+                return False
+        self._make_folder(place.rpartition("/")[0])
+        with _file_errors(place):
+            os.rename(there, place)  # noqa: PTH104
+        return True
+
     def _place(self, path: str) -> Path:
         """Return where a file goes; the folder is there."""
         place = self.root / path
@@ -259,6 +275,10 @@ def _name(file: str | Path, place: str | Path) -> None:
         os.replace(file, place)  # noqa: PTH105
     except IsADirectoryError:
         raise UsageError(f"{place}: a folder is where a file must be. Move it away") from None
+
+
+def _count_files(folder: str) -> int:
+    return sum(len(files) for _, _, files in os.walk(folder))
 
 
 def _state(about: os.stat_result) -> FileState:

@@ -64,6 +64,23 @@ def find_mount(
     return None
 
 
+def find_folder(place: str, *, environ: Mapping[str, str]) -> Path | None:
+    """Return the folder of `<file system>:<path>`; None where this machine has none of it.
+
+    Args:
+        place: As jobs have their log folders; a path on Lustre may begin with the mount name.
+        environ: The environment, for `MASK_RCNN_MOUNTS`.
+    """
+    file_system_id, _, path = place.partition(":")
+    first, _, rest = path.strip("/").partition("/")
+    root = find_mount(file_system_id, environ=environ, aliases=(first,))
+    if root is None:
+        return None
+    # The mount name stands for the mounted root, which is nobody's folder itself.
+    candidates = (root / first / rest, root / rest) if rest else (root / first,)
+    return next((each for each in candidates if each.is_dir()), None)
+
+
 def _is_root_of(
     mount: _Mount, file_system_id: str, aliases: Collection[str], tunnel_ports: Collection[str]
 ) -> bool:

@@ -32,9 +32,9 @@ def test_a_folder_of_which_some_is_there_goes_file_by_file() -> None:
 
 def test_the_topmost_folder_is_taken_and_never_the_root() -> None:
     deep = [f"a/b/{number}" for number in range(LEAST_FILES)]
-    assert whole_folders(deep, deep) == {"a"}
+    assert whole_folders(deep, deep) == {"a": LEAST_FILES}
     flat = [str(number) for number in range(LEAST_FILES)]
-    assert whole_folders(flat, flat) == set()
+    assert whole_folders(flat, flat) == {}
 
 
 @pytest.mark.parametrize("odd", ["train2017/*.jpg", "train2017/what?.jpg"])

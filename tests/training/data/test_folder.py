@@ -182,3 +182,47 @@ def test_a_folder_that_cannot_be_written_is_one_error(tmp_path: Path) -> None:
         Folder(tmp_path / "t").writing(print),
     ):
         pass
+
+
+def two_folders(tmp_path: Path) -> tuple[Folder, Folder]:
+    aside, target = tmp_path / "aside", tmp_path / "target"
+    (aside / "a/b").mkdir(parents=True)
+    (aside / "a/1").write_bytes(b"one")
+    (aside / "a/b/2").write_bytes(b"two")
+    target.mkdir()
+    return Folder(aside), Folder(target)
+
+
+def test_a_whole_folder_takes_its_name_in_one_step(tmp_path: Path) -> None:
+    aside, target = two_folders(tmp_path)
+    inode = (aside.root / "a").stat().st_ino
+    assert target.adopt_folder(aside, "a", 2)
+    assert (target.root / "a").stat().st_ino == inode
+    assert (target.root / "a/b/2").read_bytes() == b"two"
+    assert not (aside.root / "a").exists()
+
+
+def test_a_folder_with_what_nobody_checked_does_not_take_its_name(tmp_path: Path) -> None:
+    aside, target = two_folders(tmp_path)
+    assert not target.adopt_folder(aside, "a", 1)
+    assert (aside.root / "a/1").exists()
+    assert not (target.root / "a").exists()
+
+
+@pytest.mark.parametrize("is_link", [False, True], ids=["a folder", "a link to nothing"])
+def test_a_folder_does_not_take_a_name_that_is_taken(is_link: bool, tmp_path: Path) -> None:
+    aside, target = two_folders(tmp_path)
+    place = target.root / "a"
+    place.symlink_to(tmp_path / "gone") if is_link else place.mkdir()
+    assert not target.adopt_folder(aside, "a", 2)
+    assert (aside.root / "a/1").exists()
+    assert not (tmp_path / "gone").exists()
+
+
+def test_a_folder_is_not_adopted_through_a_link_that_leads_out(tmp_path: Path) -> None:
+    aside, target = two_folders(tmp_path)
+    (tmp_path / "elsewhere").mkdir()
+    (target.root / "a").symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(UsageError, match="leads out of"):
+        target.adopt_folder(aside, "a/b", 1)
+    assert not any((tmp_path / "elsewhere").iterdir())

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from training.data.mounts import find_mount
+from training.data.mounts import MOUNTS_VARIABLE, find_folder, find_mount
 
 EFS = "fs-0123456789abcdef0"
 FSX = "fs-0fedcba9876543210"
@@ -142,3 +142,27 @@ def test_what_is_no_id_is_never_found(file_system_id: str, tmp_path: Path) -> No
 
 def test_a_machine_without_a_list_of_mounts_has_none(tmp_path: Path) -> None:
     assert find_mount(EFS, environ={}, proc_mounts=tmp_path / "absent") is None
+
+
+@pytest.mark.parametrize(
+    ("place", "found"),
+    [
+        ("fs-0123:/output/log-a", "output/log-a"),
+        # On Lustre the mount name stands for the root.
+        ("fs-0123:/abcdefgh/output/log-a", "output/log-a"),
+        ("fs-0123:/top", "top"),
+        ("fs-0123:/output/log-b", None),
+        ("fs-0123:/gone", None),
+        ("fs-0124:/output/log-a", None),
+        ("s3://bucket/output/log-a", None),
+        ("", None),
+    ],
+)
+def test_a_folder_is_found_by_its_file_system_and_path(
+    tmp_path: Path, place: str, found: str | None
+) -> None:
+    root = tmp_path / "fs-0123"
+    (root / "output/log-a").mkdir(parents=True)
+    (root / "top").mkdir()
+    folder = find_folder(place, environ={MOUNTS_VARIABLE: str(tmp_path)})
+    assert folder == (root / found if found else None)

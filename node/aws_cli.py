@@ -6,7 +6,7 @@ import json
 import os
 import re
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from .errors import NodeError
@@ -26,15 +26,27 @@ class AwsError(NodeError):
         self.code = code
 
 
-def aws(*arguments: str, region: str, timeout_s: float = 20) -> Any:
+def aws(
+    *arguments: str,
+    region: str,
+    timeout_s: float = 20,
+    variables: Mapping[str, str] | None = None,
+) -> Any:
     """Run `aws ARGUMENTS` and return its answer, read as JSON; None where it is empty.
 
     Whatever is secret goes in by `file://`: everybody on a machine sees its command lines.
 
+    Args:
+        arguments: Service, operation and options.
+        region: Where to ask.
+        timeout_s: For the whole command.
+        variables: Of its environment, on top of this process's.
+
     Raises:
         AwsError: It failed, answered no JSON, or took longer than `timeout_s` seconds.
     """
-    said = output_of(*arguments, "--region", region, "--output", "json", timeout_s=timeout_s)
+    options = ("--region", region, "--output", "json")
+    said = output_of(*arguments, *options, timeout_s=timeout_s, variables=variables)
     if not said.strip():
         return None
     try:
@@ -43,7 +55,9 @@ def aws(*arguments: str, region: str, timeout_s: float = 20) -> Any:
         raise AwsError(f"{_name(arguments)}: answered no JSON ({error})") from error
 
 
-def output_of(*arguments: str, timeout_s: float) -> bytes:
+def output_of(
+    *arguments: str, timeout_s: float, variables: Mapping[str, str] | None = None
+) -> bytes:
     """Run `aws ARGUMENTS` and return what it prints.
 
     Raises:
@@ -56,7 +70,7 @@ def output_of(*arguments: str, timeout_s: float) -> bytes:
             stdin=subprocess.DEVNULL,
             capture_output=True,
             timeout=timeout_s,
-            env={**os.environ, "AWS_PAGER": ""},
+            env={**os.environ, "AWS_PAGER": "", **(variables or {})},
             check=False,
         )
     except subprocess.TimeoutExpired as error:

@@ -42,6 +42,14 @@ class Fsx:
 
 
 @dataclass(frozen=True)
+class Events:
+    """What the events are called that tell how jobs do: the node may put no others."""
+
+    source: str
+    detail_type: str
+
+
+@dataclass(frozen=True)
 class NodeConfig:
     """This node's part of the cluster."""
 
@@ -66,6 +74,8 @@ class NodeConfig:
     """The set-up's time limit."""
     environment: str = ""
     """A virtual environment that is there already, for tests; empty: the set-up makes one."""
+    events: Events | None = None
+    """None: nobody is to be told."""
 
     @property
     def nodes(self) -> Path:
@@ -116,6 +126,7 @@ class _Reader:
             elastic_ip_allocation=self._text("elastic_ip_allocation", optional=True),
             setup_minutes=self._minutes("setup_minutes"),
             environment=self._text("environment", optional=True),
+            events=self._part("events").events() if self._value.get("events") is not None else None,
         )
 
     def efs(self) -> Efs:
@@ -133,6 +144,9 @@ class _Reader:
             mount_name=self._text("mount_name"),
             mount=self._mount("mount"),
         )
+
+    def events(self) -> Events:
+        return Events(source=self._text("source"), detail_type=self._text("detail_type"))
 
     def _part(self, key: str) -> _Reader:
         value = self._value.get(key)

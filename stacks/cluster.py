@@ -20,11 +20,13 @@ from stacks.constructs.node_role import NodeRights, NodeRole, may_conduct, may_t
 from stacks.constructs.node_start import (
     EFS_MOUNT,
     FSX_MOUNT,
+    EventNames,
     LustreMount,
     NodeValues,
     SharedMount,
     render,
 )
+from stacks.constructs.own_job_events import DETAIL_TYPE, SOURCE, may_tell
 from stacks.constructs.ssh_access import SshAccess
 from stacks.contract import write_outputs
 from stacks.governance import tags_of
@@ -126,6 +128,7 @@ class ClusterStack(Stack):
                 *(may_take_address(self._ssh.allocation_id, project=project) if self._ssh else []),
                 # For python -m training.data stage --on ec2.
                 *(may_move_data(storage.fast.file_system_id) if storage.fast else []),
+                *([may_tell()] if self._is_somebody_told else []),
             ],
         )
         self._worker_role = NodeRole(self, "Worker", node=WORKER, rights=rights)
@@ -133,6 +136,11 @@ class ClusterStack(Stack):
     @property
     def _efs_asks_for_role(self) -> bool:
         return self._settings.efs.root_access == "iam"
+
+    @property
+    def _is_somebody_told(self) -> bool:
+        """Whether there is NotificationStack, and so a rule for the head's events."""
+        return self._settings.notifications.is_wanted
 
     def _make_groups(self) -> None:
         cluster = self._cluster
@@ -241,6 +249,11 @@ class ClusterStack(Stack):
             environment=self._cluster.environment,
             elastic_ip_allocation=(self._ssh.allocation_id if self._ssh and node == HEAD else None),
             setup_minutes=self._cluster.setup_minutes,
+            events=(
+                EventNames(source=SOURCE, detail_type=DETAIL_TYPE)
+                if self._is_somebody_told and node == HEAD
+                else None
+            ),
         )
 
     def _outputs(self) -> ClusterOutputs:

@@ -244,6 +244,12 @@ SERVICES = (
         ),
     ),
     EndpointService(
+        name="events",
+        reason="the cluster's head tells how jobs do, where NotificationStack is wanted",
+        is_needed=False,
+        actions=("events:PutEvents",),
+    ),
+    EndpointService(
         name="eks",
         reason="the launcher finds the API of the Kubernetes cluster, and its autoscaler what the "
         "nodes of a group will be like",
@@ -288,6 +294,9 @@ NEEDED_BY_NODES = (
     "ssmmessages",
 )
 """What the nodes of ClusterStack call, beside S3."""
+
+NEEDED_TO_TELL = ("events",)
+"""What the head calls too where NotificationStack is wanted."""
 
 NEEDED_BY_KUBERNETES = ("autoscaling", "ec2", "ecr.api", "ecr.dkr", "eks", "eks-auth")
 """What nodes and pods of KubernetesStack call, beside S3: EKS's own images are in ECR.

@@ -1,4 +1,4 @@
-"""NotificationStack: tells people and programs how training jobs on SageMaker do."""
+"""NotificationStack: tells people and programs how training jobs do."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ from constructs import Construct
 from stacks.constructs.event_target import EventTarget
 from stacks.constructs.job_events import JobEvents
 from stacks.constructs.job_topic import JobTopic
+from stacks.constructs.own_job_events import of_this_project
+from stacks.constructs.sagemaker_job_events import of_sagemaker
 from stacks.constructs.webhook import Webhook
 from stacks.settings import Settings
 
@@ -50,8 +52,10 @@ class NotificationStack(Stack):
         jobs = JobEvents(
             self,
             "Jobs",
-            training_role_arn=training_role.role_arn,
-            changes=wanted.states,
+            kinds=[
+                of_sagemaker(training_role_arn=training_role.role_arn, changes=wanted.states),
+                of_this_project(wanted.states),
+            ],
             targets=targets,
         )
         CfnOutput(self, "UndeliveredQueueUrl", value=jobs.undelivered.queue_url)

@@ -17,8 +17,10 @@ from . import jobs
 from .conductor import Conductor
 from .duty import Duty, Leaving
 from .lease import Lease, LeaseLost
+from .output import Output
 from .staging import Staging
 from .state import STAGING
+from .telling import teller_of
 
 
 def conduct(config: NodeConfig, name: str) -> int:
@@ -32,7 +34,11 @@ def conduct(config: NodeConfig, name: str) -> int:
     run, state = jobs.find(config, name)
     leaving = threading.Event()
     signal.signal(signal.SIGTERM, lambda _number, _frame: leaving.set())
-    duty = Duty(config, instance_id, run, state, lease, leaving)
+    output = Output(run.output)
+    teller = teller_of(config, run=run, created=state.created, say=output.say)
+    # What a conductor before may have been killed before it told it.
+    teller.notice(state)
+    duty = Duty(config, instance_id, run, state, lease, leaving, output, teller)
     conductor = Staging(duty) if state.algorithm == STAGING else Conductor(duty)
     try:
         conductor.run()
@@ -42,6 +48,8 @@ def conduct(config: NodeConfig, name: str) -> int:
     except LeaseLost as lost:
         conductor.say(str(lost))
         return 0
+    # The job is over, and its nodes are let go: nothing waits for this.
+    teller.finish()
     lease.release()
     # It may have been submitted again meanwhile, while its unit was still active.
     return 0 if jobs.find(config, name)[1].is_final else 1

@@ -13,6 +13,7 @@ from .output import Output
 from .places import RunFolder
 from .shipping import Shipping
 from .state import State, write_state
+from .telling import Teller
 
 
 class Leaving(Exception):
@@ -32,6 +33,10 @@ class Duty:
     """Of the job; the head holds it."""
     leaving: threading.Event
     """Set when this machine shuts down."""
+    output: Output
+    """Of the job."""
+    teller: Teller
+    """Of whoever waits for the job's start and end."""
 
 
 class Conducting(ABC):
@@ -44,7 +49,8 @@ class Conducting(ABC):
         self._state = duty.state
         self._lease = duty.lease
         self._leaving = duty.leaving
-        self._output = Output(duty.run.output)
+        self._output = duty.output
+        self._teller = duty.teller
 
     @abstractmethod
     def run(self) -> None:
@@ -75,3 +81,4 @@ class Conducting(ABC):
         self._lease.renew()
         self._state.state, self._state.reason = name, reason
         write_state(self._run, self._state)
+        self._teller.notice(self._state)

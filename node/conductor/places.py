@@ -65,6 +65,11 @@ class RunFolder:
         return self.conductor / "shipped.json"
 
     @property
+    def told(self) -> Path:
+        """Which of its changes were told."""
+        return self.conductor / "told.json"
+
+    @property
     def has_checkpoint(self) -> bool:
         """Whether there is one to go on from: our trainer's, or TensorFlow's of any start."""
         folder = self.root / "checkpoints"

@@ -19,6 +19,7 @@ from .refusal import Refused
 from .request import Request, parse
 from .staging_request import KIND, StagingRequest, parse_staging
 from .state import State, now, read_object, write_state
+from .telling import untold
 
 _UNIT_S = 60
 
@@ -57,9 +58,12 @@ def stop(config: NodeConfig, given: dict[str, Any]) -> dict[str, Any]:
 
 
 def resume(config: NodeConfig) -> dict[str, Any]:
-    """Have every job that is not finished conducted here: the head is new, or was started again."""
+    """Have every job that is not finished conducted here: the head is new, or was started again.
+
+    One whose end was not told is conducted that far.
+    """
     resumed, problems = [], []
-    for state in jobs.unfinished(config):
+    for state in (*jobs.unfinished(config), *untold(config)):
         try:
             _start_unit(state.name)
         except Refused as refused:

@@ -8,21 +8,21 @@ from aws_cdk import Aws
 from aws_cdk import aws_iam as iam
 from constructs import Construct
 
-from stacks.constructs.job_message import Message
+from stacks.constructs.job_message import Audience
 
 EVENTBRIDGE = "events.amazonaws.com"
 
 
 @dataclass(frozen=True, kw_only=True)
 class EventTarget:
-    """One target of every rule, and what it is sent."""
+    """One target of every rule, and whom it brings what to."""
 
     name: str
     """Its id among the targets of a rule."""
     arn: str
     role_arn: str
     """In whose name EventBridge reaches it."""
-    message: Message
+    audience: Audience
 
 
 class EventTargetRole(Construct):

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from aws_cdk import Duration
 from aws_cdk import aws_events as events
@@ -12,8 +11,7 @@ from aws_cdk import aws_sqs as sqs
 from constructs import Construct
 
 from stacks.constructs.event_target import EVENTBRIDGE, EventTarget
-from stacks.constructs.job_message import paths_of
-from stacks.settings.notifications import JobChange
+from stacks.constructs.job_event_kind import JobEventKind
 
 RETRIED_S = 4 * 60 * 60
 """How long EventBridge tries to bring an event to a target that does not answer. What is older
@@ -25,25 +23,9 @@ MOST_RETRIES = 185
 UNDELIVERED_KEPT_DAYS = 14
 """The most that SQS takes."""
 
-# https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_DescribeTrainingJob.html
-_OF_SAGEMAKER: Mapping[JobChange, tuple[str, str | None]] = {
-    # A running job has an event for every step from the instances on; this one begins the training.
-    "started": ("InProgress", "Training"),
-    "completed": ("Completed", None),
-    "failed": ("Failed", None),
-    "stopped": ("Stopped", None),
-}
-"""Change to TrainingJobStatus and, where that is not enough, SecondaryStatus."""
-
 
 class JobEvents(Construct):
-    """Rules for the events of SageMaker's training jobs, and a queue for what cannot be brought.
-
-    A job of this project is one with the training role: every launch hands it over, to train or to
-    stage data, and no other project does. The event has the job's tags, too, but AWS shows them as
-    a map in one place and as keys and values in another.
-    https://docs.aws.amazon.com/sagemaker/latest/dg/automating-sagemaker-with-eventbridge.html
-    https://docs.aws.amazon.com/cdk/api/v2/python/aws_cdk.mixins_preview.aws_sagemaker.events/SageMakerTrainingJobStateChange.html
+    """Rules for the events of training jobs, and a queue for what cannot be brought.
 
     Attributes:
         undelivered: The queue.
@@ -54,15 +36,13 @@ class JobEvents(Construct):
         scope: Construct,
         construct_id: str,
         *,
-        training_role_arn: str,
-        changes: Sequence[JobChange],
+        kinds: Sequence[JobEventKind],
         targets: Sequence[EventTarget],
     ) -> None:
         """Build it.
 
         Args:
-            training_role_arn: What jobs act as.
-            changes: What is told of a job.
+            kinds: What is told.
             targets: Where to.
         """
         super().__init__(scope, construct_id)
@@ -74,11 +54,12 @@ class JobEvents(Construct):
             enforce_ssl=True,
             retention_period=Duration.days(UNDELIVERED_KEPT_DAYS),
         )
-        pattern = pattern_of(training_role_arn, changes)
-        # Two, since a message for which the event has no reason would have a line about nothing.
+        # Two of a kind, since a message for which the event has no reason would have a line about
+        # nothing.
         rules = [
-            self._rule("Plain", pattern, targets, has_reason=False),
-            self._rule("WithReason", pattern, targets, has_reason=True),
+            self._rule(kind, targets, has_reason=has_reason)
+            for kind in kinds
+            for has_reason in (False, True)
         ]
         # https://docs.aws.amazon.com/eventbridge/latest/userguide/eb-rule-dlq.html
         self.undelivered.add_to_resource_policy(
@@ -91,35 +72,30 @@ class JobEvents(Construct):
         )
 
     def _rule(
-        self,
-        rule_id: str,
-        pattern: Mapping[str, Any],
-        targets: Sequence[EventTarget],
-        *,
-        has_reason: bool,
+        self, kind: JobEventKind, targets: Sequence[EventTarget], *, has_reason: bool
     ) -> events.CfnRule:
-        """Return a rule for events with or without a failure's reason.
+        """Return a rule for events with or without a reason.
 
         L1: the targets of the L2 give their roles inline policies.
         """
-        detail = {**pattern["detail"], "FailureReason": [{"exists": has_reason}]}
         return events.CfnRule(
             self,
-            rule_id,
-            description="Training jobs of distributed Mask R-CNN"
-            + (", with the reason of a failure" if has_reason else ""),
-            event_pattern={**pattern, "detail": detail},
-            targets=[self._target(each, has_reason=has_reason) for each in targets],
+            kind.rules + ("WithReason" if has_reason else "Plain"),
+            description=kind.description + (", where the event says why" if has_reason else ""),
+            event_pattern=kind.pattern_of(has_reason=has_reason),
+            targets=[self._target(kind, each, has_reason=has_reason) for each in targets],
         )
 
-    def _target(self, target: EventTarget, *, has_reason: bool) -> events.CfnRule.TargetProperty:
-        template = target.message.with_reason if has_reason else target.message.plain
+    def _target(
+        self, kind: JobEventKind, target: EventTarget, *, has_reason: bool
+    ) -> events.CfnRule.TargetProperty:
+        template = kind.words.template(target.audience, has_reason=has_reason)
         return events.CfnRule.TargetProperty(
             id=target.name,
             arn=target.arn,
             role_arn=target.role_arn,
             input_transformer=events.CfnRule.InputTransformerProperty(
-                input_template=template, input_paths_map=paths_of(template)
+                input_template=template, input_paths_map=kind.words.paths_of(template)
             ),
             retry_policy=events.CfnRule.RetryPolicyProperty(
                 maximum_event_age_in_seconds=RETRIED_S, maximum_retry_attempts=MOST_RETRIES
@@ -128,27 +104,3 @@ class JobEvents(Construct):
                 arn=self.undelivered.queue_arn
             ),
         )
-
-
-def pattern_of(training_role_arn: str, changes: Sequence[JobChange]) -> dict[str, Any]:
-    """Return what an event is that is told.
-
-    https://docs.aws.amazon.com/eventbridge/latest/userguide/eb-create-pattern-operators.html
-    """
-    return {
-        "source": ["aws.sagemaker"],
-        "detail-type": ["SageMaker Training Job State Change"],
-        "detail": {"RoleArn": [training_role_arn], **_one_of(changes)},
-    }
-
-
-def _one_of(changes: Sequence[JobChange]) -> dict[str, Any]:
-    """Return the part of a pattern for changes: their statuses, and where it takes both, either."""
-    whole = [status for status, step in map(_OF_SAGEMAKER.__getitem__, changes) if step is None]
-    alternatives: list[dict[str, Any]] = [{"TrainingJobStatus": whole}] if whole else []
-    alternatives += [
-        {"TrainingJobStatus": [status], "SecondaryStatus": [step]}
-        for status, step in map(_OF_SAGEMAKER.__getitem__, changes)
-        if step is not None
-    ]
-    return alternatives[0] if len(alternatives) == 1 else {"$or": alternatives}

@@ -9,60 +9,62 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal
+
+Audience = Literal["people", "programs"]
+"""Who reads a message: text by mail, or an object by a webhook."""
 
 _PLACE = re.compile(r"<([a-z_]+)>")
 
-# https://docs.aws.amazon.com/sagemaker/latest/dg/automating-sagemaker-with-eventbridge.html
-_PATHS: Mapping[str, str] = {
-    "job": "$.detail.TrainingJobName",
-    "status": "$.detail.TrainingJobStatus",
-    "secondary_status": "$.detail.SecondaryStatus",
-    "reason": "$.detail.FailureReason",
+_OF_EVERY_EVENT: Mapping[str, str] = {
     "region": "$.region",
     "account": "$.account",
     "time": "$.time",
 }
-"""Place in a template to what of the event goes there."""
-
-_HEADLINE = "Training job <job>: <status> (<secondary_status>)"
 _PLACED = "Region <region>, account <account>, <time>"
-_COMMAND = "python -m training.jobs status <job>"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Message:
-    """The templates of one target."""
+class JobWords:
+    """The words for jobs of one kind of event."""
 
-    plain: str
-    """Of an event without the reason of a failure."""
-    with_reason: str
-    """Of an event that has one."""
+    paths: Mapping[str, str]
+    """Place in a template to what of the event goes there: `job`, `status`, `secondary_status`
+    and `reason` at least."""
+    headline: str
+    command: str
+    """What shows the job."""
+    fields: Mapping[str, str]
+    """Of the object for programs, beside region, account and time: name to template."""
+    reason_is_plain: bool
+    """Whether a reason is known to have nothing in it that would end a text of JSON: EventBridge
+    puts values in as they are, so that programs get no other."""
 
+    def template(self, audience: Audience, *, has_reason: bool) -> str:
+        """Return the template for events with or without a reason."""
+        if audience == "programs":
+            return self._body(has_reason=has_reason and self.reason_is_plain)
+        reason = ["Reason: <reason>"] if has_reason else []
+        return _text([self.headline, _PLACED, *reason, f"To look at it: {self.command}"])
 
-def paths_of(template: str) -> dict[str, str]:
-    """Return place to JSON path, of those places that a template has."""
-    return {place: _PATHS[place] for place in dict.fromkeys(_PLACE.findall(template))}
+    def paths_of(self, template: str) -> dict[str, str]:
+        """Return place to JSON path, of those places that a template has."""
+        known = {**_OF_EVERY_EVENT, **self.paths}
+        return {place: known[place] for place in dict.fromkeys(_PLACE.findall(template))}
+
+    def _body(self, *, has_reason: bool) -> str:
+        """Return the template of a JSON object; `text` is what chats show."""
+        reason = " Reason: <reason>." if has_reason else ""
+        return json.dumps(
+            {
+                "text": f"{self.headline}.{reason} {_PLACED}. {self.command}",
+                **self.fields,
+                **({"reason": "<reason>"} if has_reason else {}),
+                **{place: f"<{place}>" for place in _OF_EVERY_EVENT},
+            }
+        )
 
 
 def _text(lines: Sequence[str]) -> str:
     """Return the template of a text: EventBridge wants each line between quotes of its own."""
     return "\n".join(f'"{line}"' for line in lines)
-
-
-def _body() -> str:
-    """Return the template of a JSON object; `text` is what chats show.
-
-    It has no reason: EventBridge puts values in as they are, and quotes in one would make the
-    whole no JSON. What is here is names, words and numbers.
-    """
-    fields = ("job", "status", "secondary_status", "region", "account", "time")
-    text = f"{_HEADLINE}. {_PLACED}. {_COMMAND}"
-    return json.dumps({"text": text, **{field: f"<{field}>" for field in fields}})
-
-
-FOR_PEOPLE = Message(
-    plain=_text((_HEADLINE, _PLACED, f"To look at it: {_COMMAND}")),
-    with_reason=_text((_HEADLINE, _PLACED, "Reason: <reason>", f"To look at it: {_COMMAND}")),
-)
-
-FOR_PROGRAMS = Message(plain=_body(), with_reason=_body())

@@ -12,7 +12,6 @@ from aws_cdk import aws_sns_subscriptions as subscriptions
 from constructs import Construct
 
 from stacks.constructs.event_target import EventTarget, EventTargetRole
-from stacks.constructs.job_message import FOR_PEOPLE
 
 KEY_KEPT_DAYS = 7
 """The fewest that KMS takes."""
@@ -59,5 +58,5 @@ class JobTopic(Construct):
             ],
         )
         self.target = EventTarget(
-            name="Topic", arn=self.topic.topic_arn, role_arn=role.arn, message=FOR_PEOPLE
+            name="Topic", arn=self.topic.topic_arn, role_arn=role.arn, audience="people"
         )

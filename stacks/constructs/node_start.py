@@ -49,6 +49,14 @@ class LustreMount:
 
 
 @dataclass(frozen=True, kw_only=True)
+class EventNames:
+    """What the head calls the events by which it tells how jobs do."""
+
+    source: str
+    detail_type: str
+
+
+@dataclass(frozen=True, kw_only=True)
 class NodeValues:
     """What a node is told, in /etc/mask-rcnn/node.json. Strings may be tokens."""
 
@@ -70,6 +78,8 @@ class NodeValues:
     """The Python environment that the AMI has already; None: the node makes it."""
     elastic_ip_allocation: str | None
     setup_minutes: int
+    events: EventNames | None
+    """None: nobody is to be told how jobs do, or this is no head."""
 
 
 def render(values: NodeValues, programs: SourceArchive) -> str:

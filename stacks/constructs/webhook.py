@@ -8,7 +8,6 @@ from aws_cdk import aws_iam as iam
 from constructs import Construct
 
 from stacks.constructs.event_target import EventTarget, EventTargetRole
-from stacks.constructs.job_message import FOR_PROGRAMS
 
 HEADER = "Authorization"
 
@@ -64,7 +63,7 @@ class Webhook(Construct):
             name="Webhook",
             arn=destination.api_destination_arn,
             role_arn=role.arn,
-            message=FOR_PROGRAMS,
+            audience="programs",
         )
 
 

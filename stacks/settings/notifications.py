@@ -63,7 +63,7 @@ def _problems_of_changes(changes: tuple[JobChange, ...]) -> Iterator[str]:
 
 
 class NotificationSettings(SettingsGroup):
-    """Who is told when a training job on SageMaker changes its state."""
+    """Who is told when a training job on SageMaker or EC2 changes its state."""
 
     model_config = prefixed("notify_")
 
@@ -86,8 +86,8 @@ class NotificationSettings(SettingsGroup):
         BeforeValidator(_default_if_empty),
         AfterValidator(checked_by(_problems_of_changes)),
     ] = Field(default=ENDS, description=f"some of {', '.join(get_args(JobChange))}: A,B,C")
-    """Which changes are told; `started` is when the training itself begins, after each interruption
-    of a spot instance too."""
+    """Which changes are told; `started` is when the training itself begins: on SageMaker after each
+    interruption of a spot instance too, on EC2 once."""
 
     @property
     def is_wanted(self) -> bool:

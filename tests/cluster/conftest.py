@@ -10,6 +10,7 @@ import pytest
 
 from localaws.hosts import requirements
 from tests.cluster.cluster import Cluster, running_cluster
+from tests.cluster.told import Told, listen
 from tests.training.conftest import shapes  # noqa: F401  a fixture
 
 
@@ -18,8 +19,15 @@ def cluster(tmp_path_factory: pytest.TempPathFactory, shapes: Path) -> Iterator[
     """A head, no worker, and shapes on EFS."""
     if lacking := requirements.missing():
         pytest.skip(lacking)
-    with running_cluster(tmp_path_factory.mktemp("cluster"), {}) as running:
+    somebody_is_told = {"notify_emails": "jo@example.org"}
+    with running_cluster(tmp_path_factory.mktemp("cluster"), somebody_is_told) as running:
         shutil.copytree(shapes, running.efs / "mask-rcnn/sagemaker/input/train")
         (running.efs / "mask-rcnn/sagemaker/output").mkdir(parents=True)
         running.wait_for_nodes(0)
         yield running
+
+
+@pytest.fixture(scope="session")
+def told(cluster: Cluster) -> Told:
+    """What is told of its jobs."""
+    return listen(cluster.aws)

@@ -10,6 +10,7 @@ import pytest
 
 from tests.cluster.cluster import Cluster
 from tests.cluster.job import Job, jobs, launch
+from tests.cluster.told import Told
 from tests.waiting import wait_for
 
 pytestmark = [
@@ -37,7 +38,7 @@ def test_job_starts_its_workers_trains_on_them_and_stops_them(
 
 
 def test_job_starts_its_workers_survives_the_loss_of_one_and_stops_them(
-    cluster: Cluster, tmp_path: Path
+    cluster: Cluster, told: Told, tmp_path: Path
 ) -> None:
     job = launch(cluster, "long", tmp_path, epochs=5000)
     job.wait_for_step(3)
@@ -58,6 +59,7 @@ def test_job_starts_its_workers_survives_the_loss_of_one_and_stops_them(
     job.wait_for_step(job.step + 1)
     assert "2 ranks (horovod)" in jobs(cluster, "logs", "long")
     stop(job)
+    wait_for(lambda: told.of("long") == ["started", "stopped"], "what is told of the job", 30.0)
     listed = json.loads(jobs(cluster, "list", "--format", "json"))["jobs"]
     assert "long" in [each["name"] for each in listed]
     assert (job.folder / "report.html").exists()

@@ -16,6 +16,7 @@ import pytest
 from app import build_app
 from tests.conftest import ROOT, LocalAws, running_local_aws
 from tests.localaws.cdk_cli import CLI, Cdk
+from tests.localaws.head_events import told_by_a_head
 from tests.stacks.matrix import OPTIONAL_STACKS, STACKS
 from training.outputs import (
     CONTRACTS,
@@ -295,7 +296,11 @@ OF_NOTIFICATIONS = ("NetworkStack", "StorageStack", "NotificationStack")
 
 
 def test_who_is_told_is_deployed_changed_and_destroyed(
-    aws: LocalAws, cdk: Cdk, assemble: Assemble
+    aws: LocalAws,
+    cdk: Cdk,
+    assemble: Assemble,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     address = "https://hooks.example.org/T0/B0"
     secret = aws.client("secretsmanager").create_secret(
@@ -316,6 +321,20 @@ def test_who_is_told_is_deployed_changed_and_destroyed(
     drift = cdk("drift", "NotificationStack", assembly=before)
     assert "resources with drift: 0" in drift
     assert address not in drift
+    # `failed` and its like only, by default.
+    [told] = told_by_a_head(aws, tmp_path, monkeypatch)
+    assert {**told, "text": "", "time": ""} == {
+        "text": "",
+        "job": "mask-rcnn-efs-1",
+        "platform": "ec2",
+        "status": "failed",
+        "secondary_status": "failed",
+        "reason": "rank 1 said 'no'",
+        "region": "us-east-1",
+        "account": "123456789012",
+        "time": "",
+    }
+    assert "status mask-rcnn-efs-1 --platform ec2" in told["text"]
 
     after = assemble(notify_emails="jo@example.org,vision@example.org", notify_states="failed")
     cdk("deploy", "NotificationStack", assembly=after)
@@ -335,17 +354,21 @@ def subscriptions(aws: LocalAws) -> list[dict[str, str]]:
 
 
 def check_rules_are_of_training_jobs(aws: LocalAws) -> None:
-    """Check that the rules name the role that StorageStack tells, and their own dead letters."""
+    """Check that rules of SageMaker name the role that StorageStack tells, and that all of them
+    have dead letters of their own."""
     told = aws.client("cloudformation").describe_stacks(StackName="StorageStack")["Stacks"][0]
     outputs = {each["OutputKey"]: each["OutputValue"] for each in told["Outputs"]}
     events = aws.client("events")
     rules = events.list_rules()["Rules"]
-    assert len(rules) == 2
+    assert len(rules) == 4
     for rule in rules:
         # What lets EventBridge take the targets' roles names rules so.
         assert rule["Name"].startswith("NotificationStack-")
-        detail = json.loads(rule["EventPattern"])["detail"]
-        assert detail["RoleArn"] == [outputs["TrainingRoleArn"]]
+        pattern = json.loads(rule["EventPattern"])
+        if pattern["source"] == ["aws.sagemaker"]:
+            assert pattern["detail"]["RoleArn"] == [outputs["TrainingRoleArn"]]
+        else:
+            assert pattern["account"] == ["123456789012"]
         targets = events.list_targets_by_rule(Rule=rule["Name"])["Targets"]
         assert [each["Id"] for each in targets] == ["Topic", "Webhook"]
         assert {":sqs:" in each["DeadLetterConfig"]["Arn"] for each in targets} == {True}

@@ -37,9 +37,17 @@ def test_it_reads_fsx(tmp_path: Path) -> None:
     assert load(tmp_path, fsx=fsx).fsx == config.Fsx("fs-2", "d", "abc", "/fsx")
 
 
+def test_it_reads_whom_it_tells_and_by_default_nobody(tmp_path: Path) -> None:
+    names = {"source": "distributed-mask-rcnn", "detail_type": "Training Job State Change"}
+    assert load(tmp_path, events=names).events == config.Events(**names)
+    assert load(tmp_path, events=None).events is None
+    assert load(tmp_path).events is None
+
+
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
+        ({"events": {"source": "a"}}, "events.detail_type: is null, wanted a text"),
         ({"role": "boss"}, 'role: is "boss", wanted head or worker'),
         ({"cluster": "../other"}, 'cluster: is "../other", wanted letters, digits'),
         ({"setup_minutes": True}, "setup_minutes: is true, wanted minutes, 0.1 to 720"),

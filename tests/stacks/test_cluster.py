@@ -282,6 +282,7 @@ def test_nodes_are_told_where_everything_is(synth: Synthesize) -> None:
         "environment": "/opt/trainer",
         "elastic_ip_allocation": value,
         "setup_minutes": 30,
+        "events": None,
     }
     worker = node_json(done, "Worker")
     assert worker == {
@@ -290,6 +291,15 @@ def test_nodes_are_told_where_everything_is(synth: Synthesize) -> None:
         "resource": group(done, "Worker")[0],
         "elastic_ip_allocation": None,
     }
+
+
+def test_the_head_alone_tells_of_jobs_and_only_where_somebody_is_told(synth: Synthesize) -> None:
+    assert node_json(synth("notified"), "Head")["events"] == {
+        "source": "distributed-mask-rcnn",
+        "detail_type": "Training Job State Change",
+    }
+    assert node_json(synth("notified"), "Worker")["events"] is None
+    assert node_json(synth("default"), "Head")["events"] is None
 
 
 def test_the_groups_have_the_names_that_nodes_are_told(synth: Synthesize) -> None:

@@ -99,6 +99,22 @@ def test_a_head_may_conduct_too(synth: Synthesize) -> None:
     assert actions(allowed(synth, "cluster-with-ssh", "Head")) == with_ssh
 
 
+def test_only_the_head_may_tell_of_jobs_and_only_where_somebody_is_told(synth: Synthesize) -> None:
+    assert allowing("events:PutEvents", synth, "default", "Head") == []
+    assert allowing("events:PutEvents", synth, "notified", "Worker") == []
+    [telling] = allowing("events:PutEvents", synth, "notified", "Head")
+    assert telling.actions == ("events:PutEvents",)
+    [bus] = telling.resources
+    assert bus["Fn::Join"][1][-1] == ":event-bus/default"
+    assert "*" not in str(bus)
+    assert telling.conditions == {
+        "StringEquals": {
+            "events:source": "distributed-mask-rcnn",
+            "events:detail-type": "Training Job State Change",
+        }
+    }
+
+
 @pytest.mark.parametrize("node", ["Head", "Worker"])
 def test_nodes_are_root_on_efs_by_their_roles_only_where_nobody_else_is(
     node: str, synth: Synthesize

@@ -20,6 +20,7 @@ from hypothesis import strategies as st
 from stacks.constructs.node_start import (
     SCRIPT,
     VALUES,
+    EventNames,
     LustreMount,
     NodeValues,
     SharedMount,
@@ -43,6 +44,7 @@ TOLD = NodeValues(
     environment=None,
     elastic_ip_allocation=None,
     setup_minutes=30,
+    events=EventNames(source="distributed-mask-rcnn", detail_type="Training Job State Change"),
 )
 
 SETUP = 'printf "set up by %s\\n" "$0"; exit 7\n'
@@ -178,6 +180,10 @@ def test_a_node_knows_its_place_and_hands_over_to_its_set_up(machine: Machine) -
         "environment": None,
         "elastic_ip_allocation": None,
         "setup_minutes": 30,
+        "events": {
+            "source": "distributed-mask-rcnn",
+            "detail_type": "Training Job State Change",
+        },
     }
     # From here on, the set-up tells how it went.
     [fetching] = boot.calls

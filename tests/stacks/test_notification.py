@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 import aws_cdk as cdk
@@ -15,6 +16,8 @@ from syrupy.extensions.json import JSONSnapshotExtension
 from stacks.notification import NotificationStack
 from stacks.settings import Settings
 from stacks.settings.notifications import STACK
+from tests.stacks.cluster_template import STACK as CLUSTER
+from tests.stacks.cluster_template import node_json
 from tests.stacks.constructs.sagemaker_events import TRAINING_ROLE
 from tests.stacks.matrix import MATRIX, STACKS, Synthesize
 from tests.stacks.statements import statements
@@ -49,9 +52,24 @@ def test_it_is_there_only_where_somebody_is_to_be_told(synth: Synthesize) -> Non
     assert STACK in synth("notified").templates
 
 
-@pytest.mark.parametrize("stack", STACKS)
+@pytest.mark.parametrize("stack", [stack for stack in STACKS if stack != CLUSTER])
 def test_the_other_stacks_are_the_same_with_it_and_without(stack: str, synth: Synthesize) -> None:
     assert synth("notified").templates[stack] == synth("default").templates[stack]
+
+
+def test_of_the_cluster_it_changes_what_the_head_may_and_is_told(synth: Synthesize) -> None:
+    before, after = synth("default").templates[CLUSTER], synth("notified").templates[CLUSTER]
+    assert before.keys() == after.keys()
+    assert {key for key in before if before[key] != after[key]} == {"Resources"}
+    changed = {
+        logical_id
+        for logical_id, resource in before["Resources"].items()
+        if after["Resources"][logical_id] != resource
+    }
+    assert sorted(re.sub(r"[0-9A-F]{8}$", "", each) for each in changed) == [
+        "HeadGroupLaunch",
+        "HeadNode",
+    ]
 
 
 def test_template_is_as_last_looked_at(synth: Synthesize, snapshot: SnapshotAssertion) -> None:
@@ -62,12 +80,35 @@ def test_template_is_as_last_looked_at(synth: Synthesize, snapshot: SnapshotAsse
 def test_its_rules_are_about_the_role_that_jobs_are_launched_with(synth: Synthesize) -> None:
     templates = synth("notified").templates
     told = templates["StorageStack"]["Outputs"]
-    for rule in templates[STACK]["Resources"].values():
-        if rule["Type"] == "AWS::Events::Rule":
-            [role] = rule["Properties"]["EventPattern"]["detail"]["RoleArn"]
-            asked = role["Fn::GetStackOutput"]
-            assert asked["StackName"] == "StorageStack"
-            assert told[asked["OutputName"]]["Value"] == told["TrainingRoleArn"]["Value"]
+    patterns = [
+        rule["Properties"]["EventPattern"]
+        for rule in templates[STACK]["Resources"].values()
+        if rule["Type"] == "AWS::Events::Rule"
+    ]
+    of_sagemaker = [each for each in patterns if each["source"] == ["aws.sagemaker"]]
+    assert (len(of_sagemaker), len(patterns)) == (2, 4)
+    for pattern in of_sagemaker:
+        [role] = pattern["detail"]["RoleArn"]
+        asked = role["Fn::GetStackOutput"]
+        assert asked["StackName"] == "StorageStack"
+        assert told[asked["OutputName"]]["Value"] == told["TrainingRoleArn"]["Value"]
+
+
+def test_its_other_rules_are_about_what_the_head_puts_on_the_bus(synth: Synthesize) -> None:
+    names = node_json(synth("notified"), "Head")["events"]
+    resources = synth("notified").templates[STACK]["Resources"]
+    found = [
+        rule["Properties"]
+        for rule in resources.values()
+        if rule["Type"] == "AWS::Events::Rule"
+        and rule["Properties"]["EventPattern"]["source"] == [names["source"]]
+    ]
+    assert len(found) == 2
+    for rule in found:
+        assert rule["EventPattern"]["detail-type"] == [names["detail_type"]]
+        assert rule["EventPattern"]["account"] == [{"Ref": "AWS::AccountId"}]
+        # None named: the default bus, as in the event.
+        assert "EventBusName" not in rule
 
 
 def test_people_are_told_by_an_encrypted_topic_that_takes_nothing_over_plain_http() -> None:

@@ -61,6 +61,7 @@ class Bench:
             "runs_in": "environment",
             "elastic_ip_allocation": None,
             "setup_minutes": 5,
+            "events": {"source": "mask-rcnn-test", "detail_type": "Training Job State Change"},
         }
         (self.folder / "node.json").write_text(json.dumps(config))
         python = self.folder / "home" / "venv" / "bin" / "python"
@@ -98,6 +99,11 @@ class Bench:
             **self.variables,
         }
 
+    def change_config(self, **changes: Any) -> None:
+        """Have the nodes be told something else, as by a deploy."""
+        path = self.folder / "node.json"
+        _write(path, {**json.loads(path.read_text()), **changes})
+
     def set_group(self, **changes: Any) -> None:
         path = self.folder / "aws" / "group.json"
         known = json.loads(path.read_text()) if path.exists() else {"activities": []}
@@ -127,6 +133,12 @@ class Bench:
         lines = path.read_text().splitlines() if path.exists() else []
         calls = [json.loads(line) for line in lines]
         return [call for call in calls if call[: len(words)] == list(words)]
+
+    def told(self) -> list[tuple[str, str]]:
+        """Return what was told of jobs: which job, and what of it."""
+        path = self.folder / "aws" / "events"
+        lines = path.read_text().splitlines() if path.exists() else []
+        return [(detail["job"], detail["status"]) for detail in map(json.loads, lines)]
 
     def request(self, **changes: Any) -> dict[str, Any]:
         return {

@@ -40,6 +40,7 @@ def test_a_job_grows_the_group_trains_keeps_its_model_and_shrinks_the_group(benc
     assert "completed: completed" in shipped
     started = ["systemctl", "--no-block", "start", "mask-rcnn-job@one.service"]
     assert bench.calls("systemctl") == [started]
+    assert bench.told() == [("one", "started"), ("one", "completed")]
     logs = bench.ask("logs", {"name": "one", "offset": 0})
     assert logs["done"] and logs["next"] == len(bench.output().encode())
 
@@ -159,8 +160,50 @@ def test_a_head_that_shuts_down_saves_and_the_job_goes_on_later(bench: Bench) ->
     assert (waiting["state"], waiting["exit_code"]) == ("waiting", None)
     assert bench.output().count("saved") == 2
     assert bench.ask("resume") == {"resumed": ["one"]}
+    # Nothing is told of a job that goes on.
+    assert bench.told() == [("one", "started")]
     bench.conduct()
     assert bench.wait_for_end()["state"] == "completed"
+    assert bench.told() == [("one", "started"), ("one", "completed")]
+
+
+def test_what_a_conductor_did_not_come_to_tell_the_next_one_does(bench: Bench) -> None:
+    bench.set_nodes(*TWO)
+    bench.ask("submit", bench.request())
+    bench.conduct()
+    assert bench.wait_for_end()["state"] == "completed"
+    # As if the head had been lost between the two.
+    told = bench.run / "conductor" / "told.json"
+    document = json.loads(told.read_text())
+    del document["completed"]
+    told.write_text(json.dumps(document))
+    assert bench.ask("resume") == {"resumed": ["one"]}
+    bench.conduct()
+    assert bench.wait_for_end()["state"] == "completed"
+    assert bench.told() == [("one", "started"), ("one", "completed"), ("one", "completed")]
+    assert bench.ask("resume") == {"resumed": []}
+
+
+def test_nothing_is_told_of_jobs_that_ended_when_nobody_was_told(bench: Bench) -> None:
+    bench.set_nodes(*TWO)
+    bench.change_config(events=None)
+    bench.ask("submit", bench.request())
+    bench.conduct()
+    assert bench.wait_for_end()["state"] == "completed"
+    assert bench.calls("aws", "events") == []
+    names = {"source": "mask-rcnn-test", "detail_type": "Training Job State Change"}
+    bench.change_config(events=names)
+    assert bench.ask("resume") == {"resumed": []}
+
+
+def test_events_that_cannot_be_put_do_not_harm_the_job(bench: Bench) -> None:
+    bench.set_nodes(*TWO)
+    bench.set_group(refusals={"put-events": "AccessDeniedException"})
+    bench.ask("submit", bench.request())
+    bench.conduct()
+    assert bench.wait_for_end()["state"] == "completed"
+    assert bench.output().count("nobody may have been told that the job has") == 2
+    assert bench.told() == []
 
 
 def test_without_progress_it_is_stopped_with_a_reason(bench: Bench) -> None:

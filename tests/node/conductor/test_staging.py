@@ -74,6 +74,7 @@ def test_a_copy_runs_on_the_head_beside_a_job_and_takes_no_worker(staging: Bench
     bench.wait_for_end()
     ended = bench.status("copy")
     assert (ended["state"], ended["exit_code"]) == ("completed", 0), output(bench)
+    assert bench.told() == [("copy", "started"), ("copy", "completed")]
     copied = sorted(path.name for path in (bench.efs / "set").glob("*.jpg"))
     assert copied == [f"{number}.jpg" for number in range(5)]
     assert '"copied_files": 5' in output(bench)

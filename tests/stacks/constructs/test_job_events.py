@@ -12,8 +12,10 @@ from moto.events.models import EventPattern
 
 from stacks.constructs.event_target import EventTarget
 from stacks.constructs.job_events import JobEvents
-from stacks.constructs.job_message import FOR_PEOPLE, FOR_PROGRAMS
+from stacks.constructs.own_job_events import of_this_project
+from stacks.constructs.sagemaker_job_events import of_sagemaker
 from stacks.settings.notifications import ENDS, JobChange
+from tests.stacks.constructs.own_events import own_event_of
 from tests.stacks.constructs.sagemaker_events import (
     COMPLETED,
     FAILED,
@@ -23,15 +25,17 @@ from tests.stacks.constructs.sagemaker_events import (
     event_of,
 )
 
-TOPIC = EventTarget(name="Topic", arn="arn:topic", role_arn="arn:publisher", message=FOR_PEOPLE)
-HOOK = EventTarget(name="Webhook", arn="arn:hook", role_arn="arn:caller", message=FOR_PROGRAMS)
+TOPIC = EventTarget(name="Topic", arn="arn:topic", role_arn="arn:publisher", audience="people")
+HOOK = EventTarget(name="Webhook", arn="arn:hook", role_arn="arn:caller", audience="programs")
 
 
 def made(changes: tuple[JobChange, ...] = ENDS) -> Template:
     stack = cdk.Stack(cdk.App(builtin_cloud_formation_validation=False), "NotificationStack")
-    JobEvents(
-        stack, "Jobs", training_role_arn=TRAINING_ROLE, changes=changes, targets=[TOPIC, HOOK]
-    )
+    kinds = [
+        of_sagemaker(training_role_arn=TRAINING_ROLE, changes=changes),
+        of_this_project(changes),
+    ]
+    JobEvents(stack, "Jobs", kinds=kinds, targets=[TOPIC, HOOK])
     return Template.from_stack(stack)
 
 
@@ -48,8 +52,13 @@ def told(changes: tuple[JobChange, ...], event: dict[str, Any]) -> list[str]:
         if "<reason>" in each["Targets"][0]["InputTransformer"]["InputTemplate"]
         else "plain"
         for each in rules(made(changes)).values()
-        if EventPattern.load(json.dumps(each["EventPattern"])).matches_event(event)  # type: ignore[arg-type]
+        if EventPattern.load(deployed(each["EventPattern"])).matches_event(event)  # type: ignore[arg-type]
     ]
+
+
+def deployed(pattern: dict[str, Any]) -> str:
+    """Return a pattern as CloudFormation makes it."""
+    return json.dumps(pattern).replace('{"Ref": "AWS::AccountId"}', '"123456789012"')
 
 
 @pytest.mark.parametrize(
@@ -91,6 +100,45 @@ def test_jobs_of_others_are_not_told(other: dict[str, Any]) -> None:
     assert told(("started", *ENDS), other) == []
 
 
+@pytest.mark.parametrize(
+    ("state", "reason", "expected"),
+    [
+        ("completed", "completed", ["plain"]),
+        ("failed", "exit code 1", ["with reason"]),
+        ("failed", None, ["plain"]),
+        ("stopped", "stopped as asked", ["with reason"]),
+        ("checkpointed", "stopped as asked", ["with reason"]),
+        ("running", None, []),
+    ],
+)
+def test_each_end_of_a_job_on_ec2_is_told_once(
+    state: str, reason: str | None, expected: list[str]
+) -> None:
+    assert told(ENDS, own_event_of(state, reason)) == expected
+
+
+def test_a_job_on_ec2_is_told_as_it_is_asked_for() -> None:
+    assert told(("started",), own_event_of("running")) == ["plain"]
+    assert told(("started",), own_event_of("completed")) == []
+    assert told(("failed",), own_event_of("stopped", "as asked")) == []
+    assert told(("stopped",), own_event_of("checkpointed", "as asked")) == ["with reason"]
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        own_event_of("completed", source="another.project"),
+        own_event_of("completed", **{"detail-type": "Something Else"}),
+        own_event_of("completed", account="210987654321"),
+        own_event_of("completed", detail={"job": "x", "platform": "moon", "status": "completed"}),
+        own_event_of("completed", detail={"job": "x", "platform": "ec2", "status": "lost"}),
+    ],
+    ids=["another source", "another kind", "another account", "no platform", "no status"],
+)
+def test_what_is_no_event_of_this_account_and_kind_is_not_told(other: dict[str, Any]) -> None:
+    assert told(("started", *ENDS), other) == []
+
+
 def test_every_target_is_tried_for_hours_and_then_the_queue_keeps_the_event() -> None:
     template = made()
     [queue_id] = template.find_resources("AWS::SQS::Queue")
@@ -111,7 +159,7 @@ def test_every_target_is_tried_for_hours_and_then_the_queue_keeps_the_event() ->
 def test_only_these_rules_fill_the_queue_and_over_tls_alone() -> None:
     template = made()
     arns = [{"Fn::GetAtt": [rule_id, "Arn"]} for rule_id in rules(template)]
-    assert len(arns) == 2
+    assert len(arns) == 4
     template.has_resource_properties(
         "AWS::SQS::QueuePolicy",
         {

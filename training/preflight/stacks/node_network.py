@@ -30,6 +30,8 @@ class NodesReachServices(Check):
     needed: Sequence[str]
     stack: str = ClusterOutputs.STACK
     """Whose nodes they are."""
+    without: str = "they are never set up, and its deploy fails"
+    """What comes of it where one is missing."""
 
     def find(self) -> Iterator[Finding]:
         there = services_of_endpoints(self.ec2.vpc_endpoints(self.vpc_id)) if self.vpc_id else set()
@@ -39,7 +41,7 @@ class NodesReachServices(Check):
                 "cluster-endpoint-missing",
                 ENDPOINTS_KEY,
                 f"internet_access is false, and the nodes of {self.stack} need endpoints for "
-                f"{', '.join(missing)}: without them they are never set up, and its deploy fails. "
+                f"{', '.join(missing)}: without them {self.without}. "
                 f"For that stack, set {ENDPOINTS_KEY}={','.join([*self.made, *missing])}",
             )
 

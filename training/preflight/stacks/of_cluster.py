@@ -164,6 +164,14 @@ def _of_network(deployment: Deployment) -> Iterator[Check]:
             made=network.endpoint_names,
             needed=_needed_of_nodes(),
         )
+        if settings.notifications.is_wanted:
+            yield NodesReachServices(
+                ec2=clients.ec2,
+                vpc_id=network.vpc_id,
+                made=network.endpoint_names,
+                needed=_needed_to_tell(),
+                without="nobody is told how jobs on it do",
+            )
     zones = network.zone_names
     if network.vpc_id and zones:
         worker_zone = zones[settings.cluster_zone - 1]
@@ -180,6 +188,12 @@ def _needed_of_nodes() -> tuple[str, ...]:
     from stacks.endpoint_services import NEEDED_BY_NODES
 
     return NEEDED_BY_NODES
+
+
+def _needed_to_tell() -> tuple[str, ...]:
+    from stacks.endpoint_services import NEEDED_TO_TELL
+
+    return NEEDED_TO_TELL
 
 
 def _of_access(deployment: Deployment) -> Iterator[Check]:

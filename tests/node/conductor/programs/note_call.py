@@ -49,6 +49,11 @@ def answer(words: list[str]) -> int:
         with (BENCH / "aws" / "log").open("a") as file:
             file.writelines(event["message"] + "\n" for event in events)
         say({})
+    elif action == "put-events":
+        entries = json.loads(Path(after(words, "--entries")[len("file://") :]).read_text())
+        with (BENCH / "aws" / "events").open("a") as file:
+            file.writelines(entry["Detail"] + "\n" for entry in entries)
+        say({"FailedEntryCount": 0, "Entries": [{"EventId": "1"}]})
     elif service == "s3":
         time.sleep(group.get("slow_s", 0))
         return copy(action, [word for word in words[2:] if not word.startswith("--")])

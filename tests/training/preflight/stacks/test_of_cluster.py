@@ -12,7 +12,7 @@ from training.aws.clients import Clients
 from training.preflight.check import Check
 from training.preflight.stacks.deployment import Deployment
 from training.preflight.stacks.node_ami import AmiIsFit, NewestAmiIsThere
-from training.preflight.stacks.node_network import NodesCanMountEfs, SshIsNarrow
+from training.preflight.stacks.node_network import NodesCanMountEfs, NodesReachServices, SshIsNarrow
 from training.preflight.stacks.node_quotas import NodeQuotasSuffice
 from training.preflight.stacks.node_types import NodeTypeIsOffered
 from training.preflight.stacks.of_cluster import checks
@@ -68,6 +68,20 @@ def test_mount_targets_are_looked_for_in_the_zones_of_the_nodes(clients: Clients
     (check,) = found(clients, NodesCanMountEfs, context)
     assert (check.head_zone, check.worker_zone) == ("us-east-1d", "us-east-1b")
     assert (check.private_zones, check.file_system_id) == (("us-east-1a", "us-east-1b"), None)
+
+
+def test_a_head_without_internet_needs_a_way_to_tell_where_somebody_is_told(
+    clients: Clients,
+) -> None:
+    closed = {"internet_access": "false", "notebook_wheels": "wheels"}
+    assert len(found(clients, NodesReachServices, closed)) == 1
+    told = closed | {"notify_emails": "jo@example.org"}
+    _, telling = found(clients, NodesReachServices, told)
+    [finding] = telling.find()
+    assert "need endpoints for events: without them nobody is told how jobs" in finding.message
+    made = told | {"interface_endpoints": "all"}
+    _, telling = found(clients, NodesReachServices, made)
+    assert list(telling.find()) == []
 
 
 def test_reserved_workers_take_nothing_of_the_quotas(clients: Clients) -> None:

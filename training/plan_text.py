@@ -31,18 +31,22 @@ def show_plan(
     console.print(
         f"[bold]{escape(plan.job_name)}[/]  {plan.algorithm} on {plan.platform}", markup=True
     )
-    for title, text in summary(plan, findings):
+    of_cost = [each for each in findings if (each.severity, each.path) == ("info", "cost")]
+    others = [each for each in findings if each not in of_cost]
+    for title, text in summary(plan, others):
         console.print(f"  [dim]{title}[/]: {escape(text)}", markup=True)
         if title == "cost":
             for assumption in plan.cost.assumptions:
                 console.print(f"    {assumption}")
+            for each in of_cost:
+                console.print(f"    {each.message}")
     for step in plan.before:
         _show(console, "before", step_lines(step))
     request = plan.request.to_json()
     _show(console, _request_title(request), to_lines(_for_people(request)))
     if plan.learning_rates is not None:
         _show(console, "learning rate", learning_rate_lines(plan.learning_rates))
-    for line in lines_of(findings):
+    for line in lines_of(others):
         severity, _, text = line.partition(": ")
         console.print(f"  [{_COLOURS[severity]}]{severity}[/] {escape(text)}", markup=True)
     if suppressed:
@@ -96,8 +100,9 @@ def _count(base64: str) -> str:
 
 def _show(console: Console, title: str, lines: Iterator[str]) -> None:
     console.print(f"  [dim]{title}[/]:", markup=True)
-    for line in lines:
-        console.print(f"    {line}")
+    # At once: a request has a hundred lines, and each print costs as much as all of them.
+    if text := "\n".join(f"    {line}" for line in lines):
+        console.print(text)
 
 
 def step_lines(step: StepBefore) -> Iterator[str]:

@@ -84,6 +84,19 @@ def test_what_decides_is_at_the_top(overrides: dict[str, Any], lines: list[str])
     assert text.index("  findings: 2 warnings") < first_of_request
 
 
+def test_what_the_schedule_costs_is_told_with_the_price_and_not_among_the_findings() -> None:
+    stream = io.StringIO()
+    console = Console(file=stream, width=80, soft_wrap=True, highlight=False)
+    estimate = Finding("schedule-estimate", "info", "take about 1 h", "cost")
+    old = Finding("price-old", "warning", "fetch today's", "cost")
+    show_plan(plan(data_source="s3"), [estimate, old], console)
+    lines = stream.getvalue().splitlines()
+    at = lines.index("    take about 1 h")
+    assert lines[at + 1] == "  findings: 1 warning"
+    assert [line for line in lines if "schedule-estimate" in line] == []
+    assert lines[-1] == "  warning price-old: fetch today's (cost)"
+
+
 def test_an_assumption_of_the_cost_has_a_line_of_its_own() -> None:
     stream = io.StringIO()
     cost = Cost(per_hour=2.0, maximum=None, assumptions=("4 [of] them", "left out: taxes"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
@@ -78,7 +79,8 @@ def find_folder(place: str, *, environ: Mapping[str, str]) -> Path | None:
         return None
     # The mount name stands for the mounted root, which is nobody's folder itself.
     candidates = (root / first / rest, root / rest) if rest else (root / first,)
-    return next((each for each in candidates if each.is_dir()), None)
+    # os.path, since pathlib raises where a parent may not be read, or a name is too long.
+    return next((each for each in candidates if os.path.isdir(each)), None)  # noqa: PTH112
 
 
 def _is_root_of(

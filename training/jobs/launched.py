@@ -10,9 +10,9 @@ from training.cli import log
 from training.jobs.info import as_text
 from training.jobs.record import Record, Recorded, RecordTrouble
 from training.platforms.ec2.request import Ec2Request
-from training.platforms.eks.places import EFS_MOUNT
 from training.platforms.eks.request import EksRequest
 from training.preflight.job import is_for_aws
+from training.preflight.job.course import machines_of
 
 if TYPE_CHECKING:
     from training.platforms.api import Plan
@@ -34,9 +34,10 @@ def _recorded(plan: Plan) -> Recorded:
     account: str | None
     folder: str | None
     if isinstance(request, Ec2Request | EksRequest):
-        region, account, folder = request.region, request.account, _folder_on_efs(request)
+        region, account, folder = request.region, request.account, request.log
     else:
         region, account, folder = _of_sagemaker(plan)
+    machines = machines_of(plan)
     return Recorded(
         name=plan.job_name,
         platform=plan.platform,
@@ -44,15 +45,8 @@ def _recorded(plan: Plan) -> Recorded:
         account=account,
         created=as_text(datetime.now(UTC)),
         log=folder,
+        instance_type=machines[0] if machines else None,
     )
-
-
-def _folder_on_efs(request: Ec2Request | EksRequest) -> str:
-    """Return the log folder as <file system>:<path>; it is on EFS whatever the data source."""
-    if isinstance(request, EksRequest):
-        return f"{request.storage.efs_id}:{request.places.log.removeprefix(EFS_MOUNT)}"
-    mount = request.cluster.efs_mount.rstrip("/")
-    return f"{request.storage.efs_id}:{str(request.document['log']).removeprefix(mount)}"
 
 
 def _of_sagemaker(plan: Plan) -> tuple[str | None, str | None, str | None]:

@@ -19,6 +19,9 @@ from typing import Any, Self
 from training.base_folders import base_folder
 from training.maskrcnn.files import write_atomically
 
+RECORD = "distributed-mask-rcnn/jobs.jsonl"
+"""The file, in the user's folder of states; Tab completion reads it too."""
+
 LOCK_WAIT_S = 5.0
 """A line takes milliseconds; who holds the lock for longer has stopped."""
 
@@ -37,6 +40,8 @@ class Recorded:
     """When it was launched: UTC, ISO 8601."""
     log: str | None
     """Its log folder: s3://…, or <file system>:<path>."""
+    instance_type: str | None = None
+    """Of the machines that train, where all are of one type; SageMaker's with `ml.`."""
 
     @classmethod
     def parse(cls, line: bytes) -> Self | None:
@@ -85,7 +90,7 @@ class Record:
         if not root and not home:
             raise RecordTrouble("neither XDG_STATE_HOME nor HOME says where it would be")
         states = root or Path(home or "") / ".local" / "state"
-        return cls(states / "distributed-mask-rcnn" / "jobs.jsonl")
+        return cls(states / RECORD)
 
     def read(self) -> tuple[list[Recorded], int]:
         """Return the jobs, newest first, and how many lines are damaged."""

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from training.cli import Format, FormatOption, log, print_json, result
-from training.data.mounts import find_mount
+from training.data.mounts import find_folder
 from training.errors import UsageError
 from training.jobs.control import NAMES, OutputsFileOption, load
 from training.layout import LogChannel, TrainChannel
@@ -45,7 +45,7 @@ def report(
     log_dir = Path(job)
     if platform is not None:
         place = load(platform, outputs_file).status(job).log
-        here = _folder_here(place)
+        here = find_folder(place or "", environ=os.environ)
         if here is None:
             _tell_place(job, place, output_format)
             return
@@ -62,19 +62,6 @@ def _write(channel: LogChannel, data: Path | None, output_format: Format) -> Non
         print_json({"report": str(path), "bytes": path.stat().st_size})
     else:
         typer.echo(path)
-
-
-def _folder_here(place: str | None) -> Path | None:
-    """Return the folder of `<file system>:<path>`; None where this machine does not mount it."""
-    file_system, colon, path = (place or "").partition(":")
-    if not colon or file_system == "s3":
-        return None
-    first, _, rest = path.strip("/").partition("/")
-    mount = find_mount(file_system, environ=os.environ, aliases=(first,))
-    if mount is None:
-        return None
-    # A path on Lustre begins with the mount name, which stands for the mounted root.
-    return next((each for each in (mount / first / rest, mount / rest) if each.is_dir()), None)
 
 
 def _tell_place(job: str, place: str | None, output_format: Format) -> None:

@@ -67,6 +67,8 @@ class Window:
         values[TOTAL] = sum(values[name] for name in LOSSES if name in values)
         values["learning_rate"] = learning_rate
         values["images_per_second"] = self._steps * global_batch_size / seconds
+        # Of how many ranks: those of an elastic job come and go.
+        values["global_batch_size"] = global_batch_size
         values["data_wait_share"] = self._data_wait_s / seconds
         values["memory_mib"] = memory_mib()
         values["host_mib"] = host_memory_mib()

@@ -153,6 +153,7 @@ def test_a_machine_without_a_list_of_mounts_has_none(tmp_path: Path) -> None:
         ("fs-0123:/top", "top"),
         ("fs-0123:/output/log-b", None),
         ("fs-0123:/gone", None),
+        (f"fs-0123:/output/{'x' * 300}", None),
         ("fs-0124:/output/log-a", None),
         ("s3://bucket/output/log-a", None),
         ("", None),

@@ -39,6 +39,7 @@ def test_a_job_for_sagemaker_has_the_sessions_region_and_the_roles_account(
     body = plan.request.to_json()
     assert (found.name, found.platform, found.region) == ("mine", "sagemaker", "eu-west-1")
     assert found.account == body["RoleArn"].split(":")[4]
+    assert found.instance_type == "ml.p4d.24xlarge"
     assert found.created is not None
     assert found.log is not None
     if source == "s3":
@@ -58,6 +59,12 @@ def test_a_job_for_a_cluster_has_its_region_and_a_folder_on_efs(
     assert (found.name, found.platform) == ("mine", plan.platform)
     assert (found.region, found.account) == (request.region, request.account)
     assert found.log == f"{request.storage.efs_id}:/mask-rcnn/sagemaker/output/log-mine"
+    assert found.instance_type == "p4d.24xlarge"
+
+
+def test_machines_of_different_types_are_written_down_without_one(record: Record) -> None:
+    remember(ec2.plan(stacks=ec2.outputs(HeadInstanceType="p4de.24xlarge")))
+    assert only(record).instance_type is None
 
 
 def test_containers_on_this_machine_are_not_written_down(record: Record) -> None:

@@ -36,6 +36,12 @@ def test_without_counts_a_loss_is_zero_and_a_metric_absent() -> None:
     assert "maskrcnn_loss/accuracy" not in values
 
 
+def test_a_line_has_the_pictures_of_a_step_whose_number_changes_with_the_ranks() -> None:
+    window = Window()
+    window.add(totals(1, 1))
+    assert window.read(global_batch_size=24, learning_rate=0.1)["global_batch_size"] == 24
+
+
 def test_evaluation_does_not_count_as_training_time() -> None:
     window = Window()
     with window.paused():

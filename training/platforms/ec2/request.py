@@ -44,6 +44,12 @@ class Ec2Request:
         return None if found is None else str(found)
 
     @property
+    def log(self) -> str:
+        """The log folder as <file system>:<path>; it is on EFS whatever the data source."""
+        mount = self.cluster.efs_mount.rstrip("/")
+        return f"{self.storage.efs_id}:{str(self.document['log']).removeprefix(mount)}"
+
+    @property
     def send_command(self) -> dict[str, Any]:
         """The body of SendCommand:
         https://docs.aws.amazon.com/systems-manager/latest/APIReference/API_SendCommand.html

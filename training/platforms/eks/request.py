@@ -12,7 +12,7 @@ from training.platforms.common.secrets import secret_names, without_secrets
 from training.platforms.eks.charts import FOLDER
 from training.platforms.eks.machines import Machines
 from training.platforms.eks.options import EksOptions
-from training.platforms.eks.places import Places
+from training.platforms.eks.places import EFS_MOUNT, Places
 
 SPARE = "TF_DEVICE_MIN_SYS_MEMORY_IN_MB"
 """The variable that the charts' tf_device_min_sys_mem_mb becomes; a job may set it itself."""
@@ -49,6 +49,11 @@ class EksRequest:
     @property
     def image(self) -> str:
         return str(self.values["maskrcnn"]["image"])
+
+    @property
+    def log(self) -> str:
+        """The log folder as <file system>:<path>; it is on EFS whatever the data source."""
+        return f"{self.storage.efs_id}:{self.places.log.removeprefix(EFS_MOUNT)}"
 
     @property
     def fingerprint(self) -> str:

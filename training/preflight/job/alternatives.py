@@ -1,4 +1,8 @@
-"""Instance types that a job could take instead, the cheapest first."""
+"""Instance types that a job could take instead, the cheapest first.
+
+What a picture costs on a type is known only of those that an earlier job was measured on; they come
+first. Of the others the price of an hour of one GPU is told.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +16,9 @@ from training.algorithms.pairings import PAIRINGS, right_instances
 from training.aws.ec2 import Ec2
 from training.errors import AwsError
 from training.instances import find_instance
+from training.preflight.job.measured import Measured
 from training.prices.cache import price_cache
+from training.prices.cost import HOUR_S
 from training.prices.price_list import EC2_ON_DEMAND, SAGEMAKER_TRAINING
 from training.prices.table import Unknown, find_price
 
@@ -24,11 +30,7 @@ MOST_NAMED = 5
 
 @dataclass(frozen=True)
 class Alternatives:
-    """Types that the job's algorithm runs on, whether or not they are to be had.
-
-    They are ranked by the price of an hour of one GPU. What a picture costs on each is not known:
-    that takes a measurement of each.
-    """
+    """Types that the job's algorithm runs on, whether or not they are to be had."""
 
     ec2: Ec2
     names: Sequence[str]
@@ -40,6 +42,8 @@ class Alternatives:
     """Of prices that were fetched."""
     subnet_ids: Sequence[str]
     """The job's: their zones count where no others are given."""
+    paces: Callable[[], Sequence[Measured]] = tuple
+    """Returns what jobs like this one have measured, the newest first; asked when it is needed."""
 
     def said(
         self,
@@ -64,10 +68,9 @@ class Alternatives:
             return ""
         if not fitting:
             return ""
-        prices = {name: price for name in fitting if (price := self._usd_per_gpu_hour(name))}
-        ranked = sorted(prices, key=lambda name: (prices[name], name))[:MOST_NAMED]
-        unpriced = [name for name in fitting if name not in prices]
-        return f". Others that the job's zones have, {_listed(ranked, prices, unpriced)}"
+        prices = {name: price for name in fitting if (price := self._usd_per_hour(name))}
+        known = self._measured(prices)
+        return f". Others that the job's zones have, {_listed(fitting, prices, known)}"
 
     def _zones(self) -> set[str]:
         there = self.ec2.subnets(self.subnet_ids).values()
@@ -78,24 +81,72 @@ class Alternatives:
         offering = self.ec2.zones_offering_each(others)
         return [name for ec2_name, name in others.items() if offering.get(ec2_name, set()) & zones]
 
-    def _usd_per_gpu_hour(self, name: str) -> float | None:
+    def _usd_per_hour(self, name: str) -> float | None:
         price = find_price(self.service, self.region, name, cache=self.cache)
-        return None if isinstance(price, Unknown) else price.usd_per_hour / find_instance(name).gpus
+        return None if isinstance(price, Unknown) else price.usd_per_hour
+
+    def _measured(self, names: Collection[str]) -> dict[str, Measured]:
+        """Return the newest measurement on each type; SageMaker's machines are EC2's."""
+        found: dict[str, Measured] = {}
+        by_ec2_name = {name.removeprefix("ml."): name for name in names}
+        for pace in self.paces() if names else ():
+            name = by_ec2_name.get(pace.instance_type.removeprefix("ml."))
+            if name is not None:
+                found.setdefault(name, pace)
+        return found
 
 
-def _listed(ranked: Sequence[str], prices: Mapping[str, float], unpriced: Sequence[str]) -> str:
+def _listed(
+    names: Sequence[str], usd_per_hour: Mapping[str, float], measured: Mapping[str, Measured]
+) -> str:
+    """Return the names by what is known of each; `MOST_NAMED` of them in all."""
+    pictures = {name: _usd_per_million(usd_per_hour[name], measured[name]) for name in measured}
+    gpus = {
+        name: usd / find_instance(name).gpus
+        for name, usd in usd_per_hour.items()
+        if name not in measured
+    }
+    first = _cheapest(pictures, MOST_NAMED)
+    second = _cheapest(gpus, MOST_NAMED - len(first))
     parts = []
-    if ranked:
-        listed = ", ".join(f"{name} {prices[name]:,.2f} USD" for name in ranked)
+    if first:
+        listed = ", ".join(
+            f"{name} {pictures[name]:,.2f} USD ({_source(measured[name])})" for name in first
+        )
+        parts.append(f"by the price on demand of a million pictures, as measured: {listed}")
+    if second:
+        listed = ", ".join(f"{name} {gpus[name]:,.2f} USD" for name in second)
         parts.append(f"by the price of a GPU hour on demand: {listed}")
-    if unpriced and len(ranked) < MOST_NAMED:
-        left = unpriced[: MOST_NAMED - len(ranked)]
+    unpriced = [name for name in names if name not in usd_per_hour]
+    left = unpriced[: MOST_NAMED - len(first) - len(second)]
+    if left:
         more = " and others" if len(unpriced) > len(left) else ""
         parts.append(f"at a price that is not known here: {', '.join(left)}{more}")
     return "; ".join(parts)
 
 
-def alternatives_of(job: Job, ec2: Ec2, *, region: str, subnet_ids: Sequence[str]) -> Alternatives:
+def _cheapest(prices: Mapping[str, float], most: int) -> list[str]:
+    return sorted(prices, key=lambda name: (prices[name], name))[:most]
+
+
+def _usd_per_million(usd_per_hour: float, pace: Measured) -> float:
+    """Return what a million pictures cost on as many instances as they were measured on."""
+    return usd_per_hour * pace.instances / HOUR_S / pace.images_per_second * 1e6
+
+
+def _source(pace: Measured) -> str:
+    instances = f"{pace.instances:,} instance{'' if pace.instances == 1 else 's'}"
+    return f"{pace.of_each:,.3g} a second on each GPU of {instances}, {pace.place}"
+
+
+def alternatives_of(
+    job: Job,
+    ec2: Ec2,
+    *,
+    region: str,
+    subnet_ids: Sequence[str],
+    paces: Callable[[], Sequence[Measured]] = tuple,
+) -> Alternatives:
     """Return the types of the job's row in the table of what runs where."""
     spec = job.spec
     wanted = {
@@ -118,4 +169,5 @@ def alternatives_of(job: Job, ec2: Ec2, *, region: str, subnet_ids: Sequence[str
         region=region,
         cache=price_cache(os.environ),
         subnet_ids=subnet_ids,
+        paces=paces,
     )

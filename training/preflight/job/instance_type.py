@@ -30,6 +30,7 @@ class TypeIsOffered(Check):
     actions: ClassVar[tuple[str, ...]] = (
         "ec2:DescribeInstanceTypeOfferings",
         "ec2:DescribeSubnets",
+        "s3:GetObject",
     )
 
     ec2: Ec2

@@ -8,11 +8,15 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
+from training.hyperparameter_text import to_texts
 from training.preflight.check import Check
 from training.preflight.finding import Finding, Severity
 from training.preflight.job.log_files import LogFiles, LogInFolder, LogOnS3
+
+if TYPE_CHECKING:
+    from training.job import Job
 
 _CODES: Mapping[str, Severity] = {
     "resume-changes-hyperparameters": "error",
@@ -107,6 +111,11 @@ def _object(content: bytes) -> dict[str, Any]:
     if not isinstance(document, dict):
         raise ValueError("it holds no names and values")
     return document
+
+
+def hyperparameter_texts(job: Job) -> tuple[dict[str, str], dict[str, str]]:
+    """Return the texts that every platform would be sent, and those of a job that sets none."""
+    return to_texts(job.hyperparameters), to_texts(type(job.hyperparameters)())
 
 
 def plain(texts: Mapping[str, Any]) -> dict[str, Any]:

@@ -15,20 +15,24 @@ from training.preflight.efs_policy import EfsPolicyAdmitsJobs
 from training.preflight.job.alternatives import alternatives_of
 from training.preflight.job.asked import Asked
 from training.preflight.job.caller import CallerMayLaunch
+from training.preflight.job.course import course_of
 from training.preflight.job.data import DataIsOnS3
-from training.preflight.job.earlier_pace import EarlierPaceSuffices, earlier_logs
+from training.preflight.job.earlier import EarlierJobs, earlier_logs, paces_before
+from training.preflight.job.earlier_pace import EarlierPaceSuffices
 from training.preflight.job.efs import JobsReachEfs
 from training.preflight.job.group import InstancesReachEachOther
 from training.preflight.job.image import ImageIsThere
 from training.preflight.job.instance_type import TypeIsOffered
-from training.preflight.job.kept import JobOnS3IsTheSame
+from training.preflight.job.kept import JobOnS3IsTheSame, hyperparameter_texts
 from training.preflight.job.keys import KeyIsEnabled
 from training.preflight.job.log import CheckpointsAreOfThisJob
+from training.preflight.job.log_files import LogOnS3
 from training.preflight.job.lustre import JobsReachLustre, LustreIsLinked
+from training.preflight.job.measured import JobLog
 from training.preflight.job.name import NameIsFree
-from training.preflight.job.offline import data_of, goes_on, hyperparameter_texts, jobs_before_on_s3
+from training.preflight.job.offline import data_of, goes_on, jobs_before_on_s3
 from training.preflight.job.output import OutputBucketIsThere
-from training.preflight.job.pace import PaceOnS3Suffices, course_of
+from training.preflight.job.pace import PaceOnS3Suffices
 from training.preflight.job.quotas import QuotasSuffice
 from training.preflight.job.role import RoleReachesItsPlaces
 from training.preflight.job.role_trust import SageMakerMayBeTheRole
@@ -108,7 +112,13 @@ def _of_who_and_what(
 def _of_machines(job: Job, plan: Plan, asked: Asked, place: Whereabouts) -> Iterator[Check]:
     ec2, region = place.clients.ec2, place.region
     instance = known_instance(asked.instance_type)
-    others = alternatives_of(job, ec2, region=region, subnet_ids=asked.subnet_ids)
+    others = alternatives_of(
+        job,
+        ec2,
+        region=region,
+        subnet_ids=asked.subnet_ids,
+        paces=paces_before(job, place.clients.s3, asked.output.bucket),
+    )
     yield TypeIsOffered(
         ec2,
         asked.instance_type,
@@ -161,11 +171,12 @@ def _of_s3(job: Job, plan: Plan, asked: Asked, place: Whereabouts) -> Iterator[C
         if asked.checkpoints:
             yield CheckpointsAreOfThisJob(goes_on(job, plan), s3, asked.checkpoints)
             yield from jobs_before_on_s3(job, plan, asked, s3)
-            course = course_of(job, plan, asked)
+            course = course_of(job, plan)
             if course and goes_on(job, plan):
-                yield PaceOnS3Suffices(course, s3, asked.checkpoints)
-            elif course and (logs := earlier_logs(asked.checkpoints.bucket)):
-                yield EarlierPaceSuffices(course, s3, logs, *hyperparameter_texts(job, plan))
+                yield PaceOnS3Suffices(course, JobLog(LogOnS3(s3, asked.checkpoints)))
+            elif course and (logs := earlier_logs(s3, asked.checkpoints.bucket, here=False)):
+                earlier = EarlierJobs(logs, *hyperparameter_texts(job))
+                yield EarlierPaceSuffices(course, earlier)
 
 
 def _of_file_systems(job: Job, asked: Asked, place: Whereabouts) -> Iterator[Check]:

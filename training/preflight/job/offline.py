@@ -1,13 +1,15 @@
-"""Checks of a planned job that ask nobody, and what they have in common with those that do."""
+"""Checks of a planned job that ask nobody, and what they have in common with those that do.
+
+A plan that is only shown loads this module: what few plans need is imported where they do.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from training import algorithms
 from training.aws.s3 import S3
-from training.hyperparameter_text import to_texts
 from training.job_options import this_machine
 from training.platforms.sagemaker.log_folder import FolderHere
 from training.preflight.check import Check
@@ -15,9 +17,13 @@ from training.preflight.job.asked import Asked
 from training.preflight.job.batch import BatchFitsOnTheGpu, checks_of_batch
 from training.preflight.job.data import DataIsMounted, WeightsAreInTheChannel
 from training.preflight.job.here import ImageIsHere
-from training.preflight.job.kept import JobInFolderIsTheSame, JobOnS3IsTheSame
+from training.preflight.job.kept import (
+    JobInFolderIsTheSame,
+    JobOnS3IsTheSame,
+    hyperparameter_texts,
+)
 from training.preflight.job.log import LogFolderIsOfThisJob
-from training.preflight.job.pace import PaceInFolderSuffices, course_of
+from training.preflight.job.log_here import checks_of_log_here
 from training.preflight.job.schedule import ScheduleMakesSense
 
 if TYPE_CHECKING:
@@ -31,7 +37,6 @@ ALL: tuple[type[Check], ...] = (
     DataIsMounted,
     LogFolderIsOfThisJob,
     JobInFolderIsTheSame,
-    PaceInFolderSuffices,
     ImageIsHere,
 )
 
@@ -52,11 +57,7 @@ def offline_checks(job: Job, plan: Plan) -> Iterator[Check]:
         if isinstance(step, FolderHere):
             yield DataIsMounted(*data_of(job), step.train)
             yield LogFolderIsOfThisJob(step.resume, step.log)
-            if step.resume:
-                yield JobInFolderIsTheSame(*hyperparameter_texts(job, plan), step.log)
-                course = course_of(job, plan, Asked.of(plan.request.to_json()))
-                if course:
-                    yield PaceInFolderSuffices(course, step.log)
+    yield from checks_of_log_here(job, plan)
 
 
 def checks_here(job: Job, plan: Plan) -> Iterator[Check]:
@@ -66,23 +67,18 @@ def checks_here(job: Job, plan: Plan) -> Iterator[Check]:
     log = next((each for each in asked.file_systems if each.name == "log"), None)
     folder = log and log.folder_here(machine.environ)
     if folder and goes_on(job, plan):
-        yield JobInFolderIsTheSame(*hyperparameter_texts(job, plan), folder)
+        yield JobInFolderIsTheSame(*hyperparameter_texts(job), folder)
 
 
 def jobs_before_on_s3(job: Job, plan: Plan, asked: Asked, s3: S3) -> Iterator[Check]:
     """Yield the check of what a job has left on S3, where one goes on from there."""
     if asked.checkpoints and asked.train_on_s3 and goes_on(job, plan):
-        yield JobOnS3IsTheSame(*hyperparameter_texts(job, plan), s3, asked.checkpoints)
+        yield JobOnS3IsTheSame(*hyperparameter_texts(job), s3, asked.checkpoints)
 
 
 def goes_on(job: Job, plan: Plan) -> bool:
     """Return whether a job goes on with another: it is then called after that, with a time."""
     return job.spec.name is not None and plan.job_name != job.spec.name
-
-
-def hyperparameter_texts(job: Job, plan: Plan) -> tuple[Mapping[str, str], Mapping[str, str]]:
-    """Return the texts that would be sent, and those of a job that sets none."""
-    return plan.request.to_json()["HyperParameters"], to_texts(type(job.hyperparameters)())
 
 
 def data_of(job: Job) -> tuple[Sequence[str], dict[str, str], bool, str, str]:

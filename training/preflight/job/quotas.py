@@ -49,6 +49,7 @@ class QuotasSuffice(Check):
     actions: ClassVar[tuple[str, ...]] = (
         "ec2:DescribeInstanceTypeOfferings",
         "ec2:DescribeSubnets",
+        "s3:GetObject",
         "sagemaker:DescribeTrainingJob",
         "sagemaker:ListTrainingJobs",
         "servicequotas:ListServiceQuotas",

@@ -9,8 +9,10 @@ from training.platforms.ec2.request import Ec2Request
 from training.platforms.eks.request import EksRequest
 from training.preflight.check import Check
 from training.preflight.job import of_sagemaker, offline
+from training.preflight.job.earlier_pace import EarlierPaceHereSuffices
 from training.preflight.job.ec2 import registry as of_cluster
 from training.preflight.job.eks import registry as of_kubernetes
+from training.preflight.job.pace import PaceInFolderSuffices
 from training.preflight.job.whereabouts import Whereabouts
 from training.preflight.side_by_side import CODES
 
@@ -20,6 +22,8 @@ if TYPE_CHECKING:
 
 ALL: tuple[type[Check], ...] = (
     *offline.ALL,
+    PaceInFolderSuffices,
+    EarlierPaceHereSuffices,
     *of_sagemaker.ALL,
     *of_cluster.ALL,
     *of_kubernetes.ALL,

@@ -15,6 +15,7 @@ from training.aws.ec2 import Ec2
 from training.job import read_job
 from training.preflight.job.alternatives import Alternatives, alternatives_of
 from training.preflight.job.instance_type import TypeIsOffered
+from training.preflight.job.measured import Measured, Reading
 from training.prices.cache import write_cached
 from training.prices.price_list import EC2_ON_DEMAND, SAGEMAKER_TRAINING, PriceList
 
@@ -28,6 +29,7 @@ def make(
     offers: Mapping[str, Sequence[str]] | str,
     *,
     names: Sequence[str] = (*PRICES, "ml.g6e.xlarge"),
+    paces: Sequence[Measured] = (),
 ) -> Alternatives:
     """Return types, of which EC2 offers some: name to zones, or the code of its refusal."""
     answer: Any = offers
@@ -58,6 +60,19 @@ def make(
         region=REGION,
         cache=cache,
         subnet_ids=(),
+        paces=lambda: paces,
+    )
+
+
+def measured_on(name: str, speed: float, *, instances: int = 1, processes: int = 4) -> Measured:
+    """Return what a job has measured that left its log in `s3://bucket/log-<speed>`."""
+    return Measured(
+        instance_type=name,
+        instances=instances,
+        world_size=processes,
+        readings=[Reading(1, 0.1, speed, None)],
+        is_elastic=False,
+        place=f"s3://bucket/log-{speed:g}",
     )
 
 
@@ -75,6 +90,53 @@ def test_the_cheapest_gpu_is_first_and_a_price_that_is_not_known_last(
         "1.20 USD, ml.g5.xlarge 1.50 USD, ml.g5.12xlarge 2.00 USD, ml.p4d.24xlarge 3.00 USD; at a "
         "price that is not known here: ml.g6e.xlarge"
     )
+
+
+def test_types_that_were_measured_come_first_by_what_a_picture_costs(
+    stub: Stub, tmp_path: Path
+) -> None:
+    offers = everywhere("p4d.24xlarge", "g5.xlarge", "g5.12xlarge", "g6.xlarge", "g6e.xlarge")
+    paces = [
+        # 16 USD an hour for two of them: 40,000 s for a million pictures are 177.78 USD.
+        measured_on("ml.g5.12xlarge", 25, instances=2, processes=8),
+        # An older one counts no more.
+        measured_on("ml.g5.12xlarge", 400),
+        # 24 USD an hour; EC2's machines are SageMaker's: 4,000 s are 26.67 USD.
+        measured_on("p4d.24xlarge", 250, processes=8),
+        # Without a price, and not to be had.
+        measured_on("ml.g6e.xlarge", 90),
+        measured_on("ml.p3.16xlarge", 90),
+    ]
+    found = make(stub, tmp_path, offers, paces=paces)
+    assert found.said(without="ml.p3.16xlarge", zones=[ZONE]) == (
+        ". Others that the job's zones have, by the price on demand of a million pictures, as "
+        "measured: ml.p4d.24xlarge 26.67 USD (31.2 a second on each GPU of 1 instance, "
+        "s3://bucket/log-250), ml.g5.12xlarge 177.78 USD (3.12 a second on each GPU of 2 "
+        "instances, s3://bucket/log-25); by the price of a GPU hour on demand: ml.g6.xlarge 1.20 "
+        "USD, ml.g5.xlarge 1.50 USD; at a price that is not known here: ml.g6e.xlarge"
+    )
+
+
+def test_measured_types_leave_no_room_for_more_than_five(stub: Stub, tmp_path: Path) -> None:
+    names = [f"g5.{size}" for size in ("xlarge", "2xlarge", "4xlarge", "12xlarge")]
+    listed = [*names, "g6.xlarge", "p4d.24xlarge", "g6e.xlarge"]
+    found = make(
+        stub,
+        tmp_path,
+        everywhere(*listed),
+        names=[f"ml.{name}" for name in listed],
+        paces=[measured_on(f"ml.{name}", 10) for name in listed],
+    )
+    said = found.said(without="-", zones=[ZONE])
+    # Those without a price are not ranked: of seven three have one and were measured.
+    assert said.count("ml.") == 5
+    assert said.index("ml.g6.xlarge") < said.index("ml.g5.xlarge") < said.index("ml.g5.12xlarge")
+
+
+def test_nobody_is_asked_for_paces_where_no_other_type_is_named(stub: Stub, tmp_path: Path) -> None:
+    found = make(stub, tmp_path, {"g5.xlarge": [f"{REGION}b"]})
+    asked = replace(found, paces=lambda: pytest.fail("earlier jobs are read"))
+    assert asked.said(without="-", zones=[ZONE]) == ""
 
 
 def test_what_other_zones_have_is_not_named(stub: Stub, tmp_path: Path) -> None:

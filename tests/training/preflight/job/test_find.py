@@ -7,13 +7,17 @@ from typing import Any
 
 import pytest
 
+from tests.training.jobs.test_record import job as recorded
 from tests.training.platforms.ec2 import planning as on_ec2
 from tests.training.platforms.eks import planning as on_eks
 from tests.training.platforms.sagemaker import planning
+from tests.training.preflight.job import test_earlier
 from tests.training.preflight.stacks.conftest import ACCOUNT, REGION
 from training.aws.clients import Clients
 from training.aws.sts import Identity
 from training.data.mounts import MOUNTS_VARIABLE
+from training.hyperparameter_text import to_texts
+from training.jobs.record import Record
 from training.platforms.api import Plan
 from training.preflight import job as of_job
 from training.preflight.check import Check
@@ -24,10 +28,12 @@ from training.preflight.job.asked import Asked, S3Place
 from training.preflight.job.batch import BatchFitsOnTheGpu
 from training.preflight.job.caller import CallerMayLaunch
 from training.preflight.job.data import DataIsMounted, DataIsOnS3, WeightsAreInTheChannel
-from training.preflight.job.earlier_pace import EarlierPaceSuffices
+from training.preflight.job.earlier_pace import EarlierPaceHereSuffices, EarlierPaceSuffices
 from training.preflight.job.ec2 import registry as of_cluster
+from training.preflight.job.ec2.workers import TypeIsInTheZone
 from training.preflight.job.efs import JobsReachEfs
 from training.preflight.job.eks import registry as of_kubernetes
+from training.preflight.job.eks.nodes import TypeIsInTheZones
 from training.preflight.job.group import InstancesReachEachOther
 from training.preflight.job.here import ImageIsHere
 from training.preflight.job.image import ImageIsThere
@@ -86,7 +92,7 @@ def test_every_check_is_made_for_some_job() -> None:
     offline = {ScheduleMakesSense, WeightsAreInTheChannel, DataIsMounted, LogFolderIsOfThisJob}
     offline |= {BatchFitsOnTheGpu}
     going_on = {JobInFolderIsTheSame, JobOnS3IsTheSame, PaceInFolderSuffices, PaceOnS3Suffices}
-    going_on |= {EarlierPaceSuffices}
+    going_on |= {EarlierPaceSuffices, EarlierPaceHereSuffices}
     of_sagemaker = EVERY_JOB | of_sources | offline | going_on | {ImageIsHere}
     assert set(registry.ALL) == of_sagemaker | set(of_cluster.ALL) | set(of_kubernetes.ALL)
 
@@ -142,6 +148,27 @@ def test_data_is_copied_to_ebs_or_to_nvme(
 ) -> None:
     fits = only(asking(place, data_source="s3", **options), DataFitsOnTheVolume)
     assert (fits.volume_bytes, fits.is_ebs) == (volume_bytes, is_ebs)
+
+
+@pytest.mark.parametrize(
+    ("planned", "kind"),
+    [(planning, TypeIsOffered), (on_ec2, TypeIsInTheZone), (on_eks, TypeIsInTheZones)],
+)
+def test_other_types_are_ranked_by_what_earlier_jobs_have_left_in_the_bucket(
+    aws: Clients,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    planned: Any,
+    kind: type[TypeIsOffered],
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    job = planned.make_job(data_source="s3")
+    before = S3Place(str(planning.STACKS["StorageStack"]["BucketName"]), "output/log-before")
+    test_earlier.left(aws, before, hyperparameters=to_texts(job.hyperparameters))
+    Record.of({"XDG_STATE_HOME": str(tmp_path)}).add(recorded(log=str(before)))
+    place = Whereabouts(Identity(ACCOUNT, f"arn:aws:iam::{ACCOUNT}:user/me"), REGION, aws)
+    found = only(list(registry.checks(job, planned.plan(data_source="s3"), place)), kind)
+    assert [each.place for each in found.alternatives.paces()] == [str(before)]
 
 
 def test_what_is_streamed_needs_no_room(place: Whereabouts) -> None:
@@ -242,7 +269,7 @@ def test_a_job_on_instances_that_goes_on_is_compared_with_what_it_was(
     assert in_folder.log.name == "log-mine"
     assert in_folder.hyperparameters["seed"] == "7"
     pace = only(list(offline.offline_checks(job, plan)), PaceInFolderSuffices)
-    assert (pace.log, pace.course) == (in_folder.log, course)
+    assert (pace.log.files.log, pace.course) == (in_folder.log, course)
 
 
 @pytest.mark.parametrize("planned", [planning, on_ec2, on_eks])

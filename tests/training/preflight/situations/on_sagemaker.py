@@ -513,13 +513,19 @@ SITUATIONS = (
         "a job that goes on is too slow for its time limit",
         (*RESUMED, *_set("limits.max_run_s=3600")),
         partial(_leave_pace, step=5000),
-        (warning("schedule-over-time-limit", "limits.max_run_s"),),
+        (
+            info("schedule-estimate", "cost"),
+            warning("schedule-over-time-limit", "limits.max_run_s"),
+        ),
     ),
     Situation(
         "a new job is as slow as an earlier one, and has less time",
         (*S3, "--name", "next", *_set("limits.max_run_s=3600", *PASSES)),
         _leave_earlier_job,
-        (warning("schedule-over-time-limit", "limits.max_run_s"),),
+        (
+            info("schedule-estimate", "cost"),
+            warning("schedule-over-time-limit", "limits.max_run_s"),
+        ),
     ),
     # EFS.
     Situation(
@@ -677,6 +683,8 @@ SITUATIONS = (
 )
 
 
+ESTIMATE = ("schedule-estimate", "what an earlier job measured tells the price of this one")
+
 SOUND = (
     Sound("horovod on S3", S3),
     Sound("horovod on EFS", EFS),
@@ -704,11 +712,13 @@ SOUND = (
         "a new job as quick as an earlier one",
         (*S3, "--name", "next", *_set("limits.max_run_s=7200", *PASSES)),
         _leave_earlier_job,
+        remarks=(ESTIMATE,),
     ),
     Sound(
         "a job that goes on, and ends in time",
         (*RESUMED, *_set("limits.max_run_s=3600")),
         partial(_leave_pace, step=21_000),
+        remarks=(ESTIMATE,),
     ),
     Sound(
         "tf2-smddp",

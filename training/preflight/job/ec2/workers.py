@@ -73,6 +73,7 @@ class TypeIsInTheZone(Check):
     actions: ClassVar[tuple[str, ...]] = (
         "autoscaling:DescribeAutoScalingGroups",
         "ec2:DescribeInstanceTypeOfferings",
+        "s3:GetObject",
     )
 
     ec2: Ec2

@@ -84,7 +84,7 @@ class TypeIsInTheZones(Check):
     """
 
     codes: ClassVar[Mapping[str, Severity]] = {"instance-type-not-in-zone": "error"}
-    actions: ClassVar[tuple[str, ...]] = ("ec2:DescribeInstanceTypeOfferings",)
+    actions: ClassVar[tuple[str, ...]] = ("ec2:DescribeInstanceTypeOfferings", "s3:GetObject")
 
     ec2: Ec2
     instance_type: str

@@ -57,13 +57,21 @@ def losses(log: Path) -> dict[int, float]:
     return {line["step"]: line["values"]["total_loss"] for line in lines if line["kind"] == "train"}
 
 
-def assert_agree(one: Path, other: Path, *, steps: int, tolerance: float) -> None:
-    """Compare losses relatively and weights absolutely."""
+def assert_agree(
+    one: Path, other: Path, *, steps: int, tolerance: float, of_weights: float | None = None
+) -> None:
+    """Compare losses relatively and weights absolutely, with the same tolerance or their own."""
     assert list(losses(one)) == list(range(1, steps + 1))
     assert losses(other) == pytest.approx(losses(one), rel=tolerance)
     weights, others = (torch.load(LogChannel(log).model)["model"] for log in (one, other))
     for name, weight in weights.items():
-        torch.testing.assert_close(others[name], weight, rtol=0, atol=tolerance, msg=name)
+        torch.testing.assert_close(
+            others[name],
+            weight,
+            rtol=0,
+            atol=of_weights or tolerance,
+            msg=lambda text, name=name: f"{name}: {text}",
+        )
 
 
 @pytest.fixture(scope="module")

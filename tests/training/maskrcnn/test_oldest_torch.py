@@ -136,4 +136,7 @@ def test_a_run_goes_on_with_another_torch_as_if_there_had_been_one(
     longer = tiny(**changes, images_per_epoch=24, lr_epoch_schedule=whole)
     assert "goes on after step 6" in train(second, shapes, log, longer)
     train(sys.executable, shapes, unbroken, longer)
-    assert_agree(unbroken, log, steps=12, tolerance=1e-4)
+    # Two versions round otherwise, and the rate at which LARS changes biases makes more of it:
+    # 1.2e-4 was seen.
+    of_weights = 5e-4 if changes["optimizer"] == "lars" else None
+    assert_agree(unbroken, log, steps=12, tolerance=1e-4, of_weights=of_weights)

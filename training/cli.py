@@ -18,16 +18,23 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from training.errors import ExitCode, JobFailed, TrainingError, UsageError
+from training.errors import FOLDER_GONE, ExitCode, JobFailed, TrainingError, UsageError
 from training.shared_options import command_line
+from training.visible import visible
 
 
-class _ResultConsole(Console):
+class _PlainConsole(Console):
+    def render_str(self, text: str, **options: Any) -> Text:
+        """Show no text from elsewhere in a way that the terminal would obey."""
+        return super().render_str(visible(text), **options)
+
+
+class _ResultConsole(_PlainConsole):
     def on_broken_pipe(self) -> None:
         _reader_left()
 
 
-class _LogConsole(Console):
+class _LogConsole(_PlainConsole):
     def on_broken_pipe(self) -> None:
         """Go on in silence: nobody reads what is done, and it is to be done all the same."""
         self.quiet = True
@@ -93,7 +100,7 @@ def print_json(value: Any) -> None:
 def show_error(error: TrainingError) -> None:
     """Print an error as its message alone, to stderr."""
     colour = "red" if error.label == "error" else "yellow"
-    log.print(Text.assemble((f"{error.label}:", f"bold {colour}"), f" {error}"))
+    log.print(Text.assemble((f"{error.label}:", f"bold {colour}"), f" {visible(str(error))}"))
 
 
 def run(app: typer.Typer) -> NoReturn:
@@ -102,6 +109,7 @@ def run(app: typer.Typer) -> NoReturn:
     A bug is still shown as a traceback: only errors meant for the user are shortened.
     """
     _prepare_streams()
+    _leave_out_plugins()
     try:
         code = _call(app)
         sys.stdout.flush()
@@ -118,13 +126,32 @@ def _call(app: typer.Typer) -> int:
     except TrainingError as error:
         show_error(error)
         return error.exit_code
+    except RuntimeError as error:
+        if not _is_of_ctrl_c(error):
+            raise
+        return ExitCode.INTERRUPTED
     return ExitCode.DONE
+
+
+def _is_of_ctrl_c(error: BaseException | None) -> bool:
+    """Return whether an error came up while Ctrl-C ended what ran.
+
+    Where it strikes inside a lock of `threading`, "release unlocked lock" takes its place:
+    https://github.com/python/cpython/issues/78667
+    """
+    while error is not None and not isinstance(error, KeyboardInterrupt):
+        error = error.__context__
+    return error is not None
 
 
 def _show_os_error(error: OSError) -> ExitCode:
     """Show what the operating system refused, where it says of which file."""
     if error.filename is not None:
         show_error(UsageError(f"{error.filename}: {error.strerror}"))
+        return ExitCode.USAGE
+    if error.errno == errno.ENOENT:
+        # Only of the working directory is it not told what is not there.
+        show_error(UsageError(FOLDER_GONE))
         return ExitCode.USAGE
     if error.errno in {errno.ENOSPC, errno.EIO, errno.EDQUOT}:
         _drop(sys.stdout)
@@ -142,6 +169,12 @@ def _prepare_streams() -> None:
         if isinstance(stream, TextIOWrapper):
             # A name that the terminal cannot show is no reason to fail.
             stream.reconfigure(errors="backslashreplace")
+
+
+def _leave_out_plugins() -> None:
+    """Keep pydantic from asking each package that is installed for plugins, at each start."""
+    # https://docs.pydantic.dev/latest/concepts/plugins/
+    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
 
 
 def _reader_left() -> NoReturn:

@@ -7,6 +7,9 @@ from __future__ import annotations
 
 from enum import IntEnum
 
+FOLDER_GONE = "the folder that this was started in is gone; change to another"
+"""Said where a relative path leads nowhere any more."""
+
 
 class ExitCode(IntEnum):
     """What a command's exit status means."""

@@ -31,8 +31,23 @@ def go(what: str) -> None:
         raise JobCheckpointed("saved")
     if what == "interrupt":
         raise KeyboardInterrupt
+    if what == "interrupt in a lock":
+        try:
+            raise KeyboardInterrupt
+        finally:
+            raise RuntimeError("release unlocked lock")
+    if what == "escapes":
+        result.print("a\\x1b[2Jb")
+        log.print("a\\u202eb")
+        raise UsageError("a\\x1b[2Jb")
     if what == "file":
         open("/nowhere/at/all")
+    if what == "gone":
+        import os, tempfile
+        folder = tempfile.mkdtemp()
+        os.chdir(folder)
+        os.rmdir(folder)
+        os.getcwd()
     if what == "bug":
         1 / 0
     if what == "json":
@@ -59,7 +74,9 @@ def call(what: str, **options: object) -> subprocess.CompletedProcess[str]:
         ("usage", 2, "error: a [red]markup[/] line of arn:aws:secretsmanager:r:1:secret:git\n"),
         ("checkpointed", 75, "stopped: saved\n"),
         ("interrupt", 130, ""),
+        ("interrupt in a lock", 130, ""),
         ("file", 2, "error: /nowhere/at/all: No such file or directory\n"),
+        ("gone", 2, "error: the folder that this was started in is gone; change to another\n"),
     ],
 )
 def test_an_error_is_its_message_and_the_exit_code_of_its_kind(
@@ -72,6 +89,12 @@ def test_an_error_is_its_message_and_the_exit_code_of_its_kind(
 def test_text_is_shown_as_it_is() -> None:
     done = call("arn")
     assert done.stdout == done.stderr == "arn:aws:secretsmanager:r:1:secret:git[a]\n"
+
+
+def test_a_text_commands_no_terminal() -> None:
+    done = call("escapes", env={"FORCE_COLOR": "1", "NO_COLOR": "1"})
+    assert done.stdout == "a\\x1b[2Jb\n"
+    assert done.stderr == "a\\u202eb\nerror: a\\x1b[2Jb\n"
 
 
 def test_a_bug_is_shown_as_what_it_is() -> None:
@@ -142,3 +165,18 @@ def test_no_color_leaves_out_bold_and_dim_too(environ: dict[str, str], escapes: 
     ).stdout
     assert ("\x1b" in shown) is escapes
     assert escapes or shown == "a b\n"
+
+
+def test_no_installed_package_is_asked_for_plugins_of_pydantic(tmp_path: Path) -> None:
+    package = tmp_path / "plug-1.dist-info"
+    package.mkdir()
+    (package / "METADATA").write_text("Metadata-Version: 2.1\nName: plug\nVersion: 1\n")
+    (package / "entry_points.txt").write_text("[pydantic]\nplug = plug:plugin\n")
+    (tmp_path / "plug.py").write_text("print('the plugin was loaded')\nplugin = None\n")
+    ended = subprocess.run(
+        [sys.executable, "-m", "training.launch", "--explain"],
+        capture_output=True, text=True, check=True, cwd=PROJECT,
+        env={**os.environ, "PYTHONPATH": f"{tmp_path}{os.pathsep}{PROJECT}"},
+    )  # fmt: skip
+    assert "the plugin was loaded" not in ended.stdout
+    assert ended.stdout.startswith("name:")

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from training.data.file_system import sync_file_system
+from training.data.lock import try_lock
 from training.errors import JobFailed, UsageError
+from training.maskrcnn.files import FULL, sync_folder
 
 
 @contextmanager
@@ -38,15 +40,15 @@ def folder_aside(out: Path, option: str) -> Iterator[Path]:
     except OSError as error:
         raise UsageError(f"{option} {out}: cannot be written ({error.strerror})") from error
     try:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise UsageError(f"{option} {out}: another run is making it; wait for it") from None
+        if not try_lock(lock):
+            raise UsageError(f"{option} {out}: another run is making it; wait for it")
         _empty(folder)
         try:
             yield folder
-            _sync(folder)
+            # Before the name says that it is whole: a crash of the host would leave empty files.
+            sync_file_system(folder)
             folder.replace(place)
+            sync_folder(place.parent)
         except OSError as error:
             shutil.rmtree(folder, ignore_errors=True)
             raise JobFailed(
@@ -63,6 +65,8 @@ def folder_aside(out: Path, option: str) -> Iterator[Path]:
 def _what_failed(error: OSError, folder: Path) -> str:
     """Return what the system said, with the file where it is not one of the new folder."""
     said = error.strerror or str(error)
+    if error.errno in FULL:
+        return said  # Where a copy fails for it, the system names the file that is copied.
     if error.filename is None or Path(os.fsdecode(error.filename)).is_relative_to(folder):
         return said
     return f"{os.fsdecode(error.filename)}: {said}"
@@ -93,12 +97,3 @@ def _empty(folder: Path) -> None:
             shutil.rmtree(child)
         else:
             child.unlink()
-
-
-def _sync(folder: Path) -> None:
-    """Have everything on the disk before the name says that it is whole."""
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import os
+import shutil
+import stat
 from collections.abc import Collection, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from training.data.bulk import Batch, choose, tasks
@@ -63,6 +68,9 @@ class _Aside:
 
     def sift(self, wanted: set[str], pool: ThreadPoolExecutor) -> Whole:
         """Keep of what is there from an earlier copy what is proven right; remove the rest."""
+        if _holds_links(self.folder.root):
+            # s5cmd makes none; what was written through one would lie elsewhere.
+            shutil.rmtree(self.folder.root, ignore_errors=True)
         if not self.folder.root.is_dir():
             return {}
         there = self.folder.files()
@@ -75,6 +83,7 @@ class _Aside:
         for found in pool.map(lambda path: self._prove(path, there[path]), sorted(fitting)):
             whole |= found
         self.folder.remove(there.keys() - whole.keys())
+        _remove_empty(self.folder.root)
         for path in whole:
             self.batch.progress.advance(there[path].size)
         return whole
@@ -102,6 +111,23 @@ class _Aside:
         at_source = see(self.source, path, self.batch.files[path], self.batch.expected.get(path))
         here, there = learn(see(self.folder, path, state), at_source)
         return here, here.agrees(there)
+
+
+def _holds_links(folder: Path) -> bool:
+    """Return whether anything below a folder is neither a file nor a folder."""
+    for place, folders, files in os.walk(folder):
+        for name in (*folders, *files):
+            mode = os.lstat(os.path.join(place, name)).st_mode  # noqa: PTH118
+            if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
+                return True
+    return False
+
+
+def _remove_empty(folder: Path) -> None:
+    """Remove folders without files: the copy would have them too, where their folder is moved."""
+    for place, _, _ in os.walk(folder, topdown=False):
+        with suppress(OSError):  # It holds something.
+            os.rmdir(place)  # noqa: PTH106
 
 
 def _move(aside: Folder, target: Folder, paths: Collection[str], pool: ThreadPoolExecutor) -> None:

@@ -18,6 +18,7 @@ from training.data.entries import (
 )
 from training.data.exhibits import choose_exhibits
 from training.data.health import Health, SplitHealth
+from training.data.picture_store import LooseStore, PictureStore
 from training.data.pictures import check_pictures
 from training.data.progress import SILENT, ShowProgress
 from training.data.rules import CATEGORY_GROUP, IMAGE_EXTRA
@@ -30,6 +31,8 @@ BadAnnotations = Literal["stop", "skip"]
 MANY_CROWDS = 0.2
 """Of all annotations; COCO's own train2017 has 0.012."""
 _CATEGORIES_SHOWN = 5
+_NO_SHARDS = frozenset({"shards-unreadable", "shards-missing"})
+"""Findings after which no picture is read."""
 
 
 def check_dataset(
@@ -88,16 +91,19 @@ def _examine_split(
         document = read_document(split.annotations)
     except NotCoco as error:
         # A layout is of no matter where there is no set.
+        health.is_coco = False
         health.of_file = [error.finding]
         return health
     with paused_garbage_collection():
         images = _judge_document(document, health)
     channel = TrainChannel(split.annotations.parent.parent)
     if split.is_channel and channel.is_packed(split.name):
-        _examine_shards(health, channel.shards(split.name), images)
+        health.folder = channel.shards(split.name)
+        _examine_shards(health, images, decode, show_progress)
     elif images.pictures:
         health.folder = split.images(list(images.pictures))
-        _examine_folder(health, images.pictures, decode, show_progress)
+        health.store = LooseStore(health.folder)
+        _examine_pictures(health, health.store, images.pictures, decode, show_progress)
     if exhibits:
         health.exhibits = choose_exhibits(health, document, images, exhibits)
     return health
@@ -148,16 +154,26 @@ def _judge_amounts(document: Document, health: SplitHealth) -> Iterator[Finding]
         )
 
 
-def _examine_shards(health: SplitHealth, folder: Path, images: Images) -> None:
+def _examine_shards(
+    health: SplitHealth, images: Images, decode: bool, show_progress: ShowProgress
+) -> None:
+    """Look at the index; at the pictures themselves only where they are to be decoded."""
     # Brings numpy, which a check of loose files does without.
     from training.data.pack.findings import examine_shards
+    from training.data.pack.store import ShardStore
 
-    health.folder = folder
-    health.of_folder += examine_shards(folder, list(images.names))
+    found = list(examine_shards(health.folder, list(images.names)))
+    health.of_folder += found
+    if not decode or any(finding.code in _NO_SHARDS for finding in found):
+        return
+    health.store = store = ShardStore(health.folder, images.names)
+    there = {name: images.pictures[name] for name in store.in_order()}
+    _examine_pictures(health, store, there, decode, show_progress)
 
 
-def _examine_folder(
+def _examine_pictures(
     health: SplitHealth,
+    store: PictureStore,
     pictures: Mapping[str, Frame],
     decode: bool,
     show_progress: ShowProgress,
@@ -167,7 +183,7 @@ def _examine_folder(
     try:
         with show_progress(health.split.name, len(pictures)) as progress:
             health.counts = check_pictures(
-                folder, pictures, health.picture_tally, decode=decode, progress=progress
+                store, pictures, health.picture_tally, decode=decode, progress=progress
             )
     except (FileNotFoundError, NotADirectoryError):
         health.of_folder.append(
@@ -179,7 +195,11 @@ def _examine_folder(
         )
     except OSError as error:
         health.of_folder.append(
-            _error("images-unreadable", folder, f"cannot be read ({error.strerror})")
+            _error(
+                "images-unreadable",
+                Path(error.filename or folder),
+                f"cannot be read ({error.strerror or error})",
+            )
         )
 
 

@@ -14,9 +14,11 @@ from training.data.category_mending import Categories, Category, unify_categorie
 from training.data.document import Document, NotCoco, read_document
 from training.data.image_mending import CleanImage, clean_images, find_entries
 from training.data.ledger import Ledger
+from training.data.loose_pictures import loose_pictures, require_outside
 from training.data.new_set import NewPicture, NewSplit, write_json, write_split
 from training.data.picture_file import NoPicture, Picture
-from training.data.pictures import files_below, read_pictures
+from training.data.picture_store import LooseStore
+from training.data.pictures import read_pictures
 from training.data.progress import ShowProgress
 from training.data.splits import Split
 from training.errors import UsageError
@@ -73,6 +75,9 @@ class _Source:
     document: Document
     ledger: Ledger
     known: Known
+    folder: Path
+    there: frozenset[str]
+    """Files below the folder."""
 
 
 def write_clean_set(
@@ -93,10 +98,11 @@ def write_clean_set(
         show_progress: Makes the display of the work on a split's pictures.
 
     Raises:
-        UsageError: An annotation file cannot be read, nothing is left, or `out` holds something.
+        UsageError: An annotation file or the pictures cannot be read, nothing is left, or `out`
+            holds something or is among the pictures.
         JobFailed: The disk is full.
     """
-    sources = [_read(split, known) for split, known in splits]
+    sources = [_read(split, known, out) for split, known in splits]
     categories = unify_categories(
         [(one.document.categories, _used_ids(one.document), one.ledger) for one in sources]
     )
@@ -115,11 +121,14 @@ def write_clean_set(
     return cleaned
 
 
-def _read(split: Split, known: Known) -> _Source:
+def _read(split: Split, known: Known, out: Path) -> _Source:
     try:
-        return _Source(split, read_document(split.annotations), Ledger(split.name), known)
+        document = read_document(split.annotations)
     except NotCoco as error:
         raise UsageError(f"{split.annotations}: cannot be cleaned: {error}") from error
+    folder, there = loose_pictures(split, _names_in(document))
+    require_outside(out, folder, "--fix")
+    return _Source(split, document, Ledger(split.name), known, folder, there)
 
 
 def _used_ids(document: Document) -> frozenset[int]:
@@ -135,11 +144,10 @@ def _clean_split(
     source: _Source, categories: Categories, category_ids: Mapping[int, int], choices: Choices
 ) -> NewSplit | None:
     """Return the split to write; None where there is nothing to learn from."""
-    folder, there = _list_pictures(source)
-    found = find_entries(source.document.images, there, source.ledger)
+    found = find_entries(source.document.images, source.there, source.ledger)
     known = dict(source.known)
     unknown = [entry.file for entry in found.kept if entry.file not in known]
-    known.update(read_pictures(folder, unknown, decode=True))
+    known.update(read_pictures(LooseStore(source.folder), unknown, decode=True))
     annotated = _annotated(source.document, found.ids)
     images = list(clean_images(found.kept, known, annotated, source.ledger))
     annotations = list(_clean_annotations(source, found.ids, category_ids, images, choices))
@@ -148,20 +156,15 @@ def _clean_split(
             "split", source.split.name, f"no object is left of {len(source.document.annotations):,}"
         )
         return None
-    return _new_split(source, folder, images, annotations, categories.entries)
+    return _new_split(source, images, annotations, categories.entries)
 
 
-def _list_pictures(source: _Source) -> tuple[Path, frozenset[str]]:
-    names = [
+def _names_in(document: Document) -> list[str]:
+    return [
         image["file_name"]
-        for image in source.document.images
+        for image in document.images
         if isinstance(image, dict) and type(image.get("file_name")) is str
     ]
-    folder = source.split.images(names)
-    try:
-        return folder, files_below(folder)
-    except OSError as error:
-        raise UsageError(f"{folder}: pictures cannot be read ({error.strerror})") from error
 
 
 def _annotated(document: Document, ids: Mapping[int, int]) -> frozenset[int]:
@@ -252,7 +255,6 @@ class _Ids:
 
 def _new_split(
     source: _Source,
-    folder: Path,
     images: Sequence[CleanImage],
     annotations: list[dict[str, Any]],
     categories: Sequence[Category],
@@ -263,7 +265,9 @@ def _new_split(
         "annotations": annotations,
         "categories": list(categories),
     }
-    pictures = tuple(NewPicture(folder / image.file, image.name, image.mending) for image in images)
+    pictures = tuple(
+        NewPicture(source.folder / image.file, image.name, image.mending) for image in images
+    )
     return NewSplit(source.split.name, document, pictures)
 
 

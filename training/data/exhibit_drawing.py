@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from training.data.annotation import Frame, is_polygon, problems_of_annotation
 from training.data.exhibits import Exhibit
-from training.data.picture_file import OPENED_AS
+from training.data.picture_file import OPENED_AS, as_opened
 from training.data.picture_mending import to_eight_bits
 
 if TYPE_CHECKING:
@@ -69,8 +69,10 @@ def _read_small(exhibit: Exhibit) -> tuple[Image.Image, tuple[float, float]]:
     """Return the picture at the size of the page, and what that does to x and y."""
     from PIL import Image
 
+    if exhibit.file is None:
+        raise NotDrawable
     try:
-        with Image.open(exhibit.path, formats=OPENED_AS) as opened:
+        with Image.open(as_opened(exhibit.file), formats=OPENED_AS) as opened:
             stored = opened.size
             # Four times as large as needed: decoding to that is quick, and looks the same.
             opened.draft("RGB", (4 * BOX[0], 4 * BOX[1]))

@@ -12,8 +12,9 @@ from training.data.annotation import Frame, problems_of_annotation
 from training.data.document import Document
 from training.data.entries import Images
 from training.data.paths import problem_of_path
-from training.data.picture_file import quiet_about_large_ones, read_picture
-from training.data.pictures import faults_of
+from training.data.picture_file import quiet_about_large_ones
+from training.data.picture_store import LooseStore, PictureStore
+from training.data.pictures import faults_of, read_stored
 from training.data.rules import IMAGE_FILE_NAME, IMAGE_MISSING, Rule
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ class Exhibit:
 
     Attributes:
         name: Its file_name.
-        path: Its file.
+        file: Its file, or its content where that is in a shard; None where it cannot be read.
         told: The size that the annotations give.
         faults: In words.
         sound: Its annotations without fault, as the file has them.
@@ -42,7 +43,7 @@ class Exhibit:
     """
 
     name: str
-    path: Path
+    file: Path | bytes | None
     told: Frame
     faults: tuple[str, ...]
     sound: tuple[Mapping[str, Any], ...]
@@ -60,12 +61,12 @@ def choose_exhibits(
     ]
     names = _take_turns(rankings, most)
     there = [name for name in names if name in images.pictures and not problem_of_path(name)]
+    store = health.store or LooseStore(health.folder)
     annotations = _annotations_of(document, images, frozenset(there))
     category_ids = frozenset(health.categories)
     with quiet_about_large_ones():
         return tuple(
-            _make_exhibit(health.folder, name, images, annotations[name], category_ids)
-            for name in there
+            _make_exhibit(store, name, images, annotations[name], category_ids) for name in there
         )
 
 
@@ -95,14 +96,14 @@ def _annotations_of(
 
 
 def _make_exhibit(
-    folder: Path,
+    store: PictureStore,
     name: str,
     images: Images,
     annotations: Iterable[tuple[int, Mapping[str, Any]]],
     category_ids: frozenset[int],
 ) -> Exhibit:
     told = images.pictures[name]
-    picture = read_picture(folder / name, decode=True)
+    picture = read_stored(store, name, decode=True)
     faults = [_sentence(rule, detail.strip()) for rule, detail in faults_of(name, picture, told)]
     sound: list[Mapping[str, Any]] = []
     faulty: list[Mapping[str, Any]] = []
@@ -114,12 +115,19 @@ def _make_exhibit(
     shown = faults[:MOST_FAULTS] + ([f"and {more:,} more"] if more > 0 else [])
     return Exhibit(
         name,
-        folder / name,
+        _file_of(store, name),
         told,
         tuple(shown),
         tuple(sound[:MOST_ANNOTATIONS]),
         tuple(faulty[:MOST_ANNOTATIONS]),
     )
+
+
+def _file_of(store: PictureStore, name: str) -> Path | bytes | None:
+    try:
+        return store.file(name)
+    except OSError:
+        return None
 
 
 def _sentence(rule: Rule, detail: str) -> str:

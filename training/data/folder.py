@@ -2,26 +2,29 @@
 
 from __future__ import annotations
 
-import ctypes
 import errno
 import hashlib
 import os
 import shutil
 import stat
 from collections.abc import Collection, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from training.data.digest import CHUNK_BYTES, Digest, Digester, digest_of
-from training.data.lock import Hold, Tell, hold
-from training.data.manifest import MANIFEST, Manifest, parse_manifest
+from training.data.digest import CHUNK_BYTES, Digest, digest_of
+from training.data.file_naming import file_errors, name_file, state_of
+from training.data.file_system import sync_file_system
+from training.data.folder_writer import FolderWriter
+from training.data.lock import Hold, Tell, hold, remove_lock_alone
+from training.data.manifest import MANIFEST, Manifest, manifest_in
 from training.data.paths import problem_of_path
 from training.data.side import PARTIAL, ContentChanged, FileState
-from training.errors import JobFailed, UsageError
+from training.errors import UsageError
 from training.layout import ANNOTATION_TABLES
+from training.maskrcnn.files import write_atomically
 
-_libc = ctypes.CDLL(None, use_errno=True)
-"""For `syncfs`, which Python lacks: one call for thousands of files."""
+_NOT_AS_A_WHOLE = frozenset({errno.EEXIST, errno.ENOTEMPTY, errno.ENOTDIR, errno.EXDEV})
+"""Somebody took a folder's name in between, or it cannot be moved, where its files perhaps can."""
 
 _RESERVED = frozenset({MANIFEST, PARTIAL, ANNOTATION_TABLES})
 
@@ -39,7 +42,7 @@ class Folder:
         """Folders that are known to be there: on a network file system asking takes time."""
 
     def files(self) -> dict[str, FileState]:
-        with _file_errors(self.root):
+        with file_errors(self.root):
             if not self.root.is_dir():
                 raise UsageError(f"{self.root}: there is no such folder")
             return dict(self._walk("", frozenset()))
@@ -58,10 +61,21 @@ class Folder:
                 if not below and entry.name in _RESERVED:
                     continue
                 path = f"{below}/{entry.name}" if below else entry.name
-                if entry.is_dir():
+                if self._is_folder(path, entry):
                     yield from self._walk(path, parents | {here})
                 else:
                     yield path, self._state_of_entry(path, entry)
+
+    def _is_folder(self, path: str, entry: os.DirEntry[str]) -> bool:
+        try:
+            return entry.is_dir()
+        except OSError as error:
+            if error.errno != errno.ELOOP:
+                raise
+            raise self._leads_nowhere(path) from None
+
+    def _leads_nowhere(self, path: str) -> UsageError:
+        return UsageError(f"{self.root / path}: a link to nothing. Remove it")
 
     def _state_of_entry(self, path: str, entry: os.DirEntry[str]) -> FileState:
         problem = problem_of_path(path)
@@ -70,14 +84,14 @@ class Folder:
         try:
             about = entry.stat()
         except FileNotFoundError:
-            raise UsageError(f"{self.root / path}: a link to nothing. Remove it") from None
+            raise self._leads_nowhere(path) from None
         if not stat.S_ISREG(about.st_mode):
             raise UsageError(f"{self.root / path}: neither a file nor a folder. Remove it")
-        return _state(about)
+        return state_of(about)
 
     def read(self, path: str, state: FileState, offset: int = 0) -> Iterator[bytes]:
         place = self._start + path
-        with _file_errors(place), open(place, "rb", buffering=0) as file:  # noqa: PTH123
+        with file_errors(place), open(place, "rb", buffering=0) as file:  # noqa: PTH123
             _require_state(place, os.fstat(file.fileno()), state)
             if offset:
                 file.seek(offset)
@@ -92,7 +106,7 @@ class Folder:
 
     def require_unchanged(self, path: str, state: FileState) -> None:
         place = self.root / path
-        with _file_errors(place):
+        with file_errors(place):
             _require_state(str(place), place.stat(), state)
 
     def told(self, path: str, state: FileState) -> Digest:  # noqa: ARG002
@@ -107,14 +121,21 @@ class Folder:
     @contextmanager
     def writing(self, tell: Tell) -> Iterator[Hold]:
         partial = self.root / PARTIAL
-        with _file_errors(self.root), hold(partial, self.name, tell) as held:
-            yield held
+        self._require_inside(partial)
+        with file_errors(self.root), hold(partial, self.name, tell) as held:
+            try:
+                yield held
+            except BaseException:
+                # Unless there is something to go on with, nothing shows that this was tried.
+                with suppress(OSError):
+                    remove_lock_alone(partial)
+                raise
             shutil.rmtree(partial, ignore_errors=True)
 
     def free_bytes(self) -> int:
         """Return what can be written, which what an interrupted copy left is part of."""
         left = (self.root / PARTIAL).rglob("*")
-        with _file_errors(self.root):
+        with file_errors(self.root):
             return shutil.disk_usage(self.root).free + sum(
                 path.lstat().st_size for path in left if not path.is_dir()
             )
@@ -126,18 +147,13 @@ class Folder:
 
     def sync(self) -> None:
         """Wait until all that was written to the file system is on its disks."""
-        with _file_errors(self.root):
-            file = os.open(self.root, os.O_RDONLY | os.O_DIRECTORY)
-            try:
-                if _libc.syncfs(file) != 0:
-                    raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
-            finally:
-                os.close(file)
+        with file_errors(self.root):
+            sync_file_system(self.root)
 
     def state(self, path: str) -> FileState:
         place = self._start + path
-        with _file_errors(place):
-            return _state(os.stat(place))  # noqa: PTH116
+        with file_errors(place):
+            return state_of(os.stat(place))  # noqa: PTH116
 
     def adopt(self, other: Folder, path: str) -> None:
         """Give a whole file of another folder, in the same file system, its name here.
@@ -146,23 +162,28 @@ class Folder:
         """
         place = self._start + path
         self._make_folder(place.rpartition("/")[0])
-        with _file_errors(place):
-            _name(other._start + path, place)
+        with file_errors(place):
+            name_file(other._start + path, place)
 
     def adopt_folder(self, other: Folder, path: str, files: int) -> bool:
         """Give a folder of another one, in the same file system, its name here in one step.
 
         Returns:
-            False, with nothing done, where something has its name here, or where it holds another
-            number of files.
+            False, with nothing done, where something has its name here, where it holds another
+            number of files, or where the file system cannot do it.
         """
         there, place = other._start + path, self._start + path
-        with _file_errors(there):
+        with file_errors(there):
             if os.path.lexists(place) or _count_files(there) != files:
                 return False
         self._make_folder(place.rpartition("/")[0])
-        with _file_errors(place):
-            os.rename(there, place)  # noqa: PTH104
+        with file_errors(place):
+            try:
+                os.rename(there, place)  # noqa: PTH104
+            except OSError as error:
+                if error.errno in _NOT_AS_A_WHOLE:
+                    return False
+                raise
         return True
 
     def _place(self, path: str) -> Path:
@@ -175,14 +196,14 @@ class Folder:
         if name in self._made:
             return
         folder = Path(name)
-        with _file_errors(folder):
+        self._require_inside(folder)
+        with file_errors(folder):
             try:
                 folder.mkdir(parents=True, exist_ok=True)
             except (FileExistsError, NotADirectoryError):
                 raise UsageError(
                     f"{folder}: a file is where a folder must be. Move it away"
                 ) from None
-            self._require_inside(folder)
         self._made.add(name)
 
     def _require_inside(self, folder: Path) -> None:
@@ -194,7 +215,7 @@ class Folder:
         for parent in parents:
             self._require_inside(parent)
         for path in paths:
-            with _file_errors(self.root / path):
+            with file_errors(self.root / path):
                 (self.root / path).unlink(missing_ok=True)
         for parent in sorted(parents, reverse=True):
             self._remove_empty(parent)
@@ -208,99 +229,24 @@ class Folder:
             folder = folder.parent
 
     def read_manifest(self) -> Manifest | None:
-        path = self.root / MANIFEST
-        with _file_errors(path):
-            try:
-                return parse_manifest(path.read_bytes(), str(path))
-            except FileNotFoundError:
-                return None
+        with file_errors(self.root / MANIFEST):
+            return manifest_in(self.root)
 
     def write_manifest(self, manifest: Manifest) -> None:
         path = self.root / MANIFEST
-        aside = self.root / PARTIAL / MANIFEST
-        with _file_errors(path):
-            with aside.open("wb") as file:
-                file.write(manifest.to_bytes())
-                file.flush()
-                os.fsync(file.fileno())
-            aside.replace(path)
+        with file_errors(path):
+            write_atomically(path, manifest.to_bytes(), aside=self.root / PARTIAL / MANIFEST)
 
     def write_journal(self, manifest: Manifest) -> None:
         """Do nothing: what is here can be read and compared."""
-
-
-class FolderWriter:
-    """A file that grows aside, in the same file system, and is renamed when it is whole."""
-
-    def __init__(self, place: Path, partial: Path, size: int) -> None:
-        self._place = place
-        self._partial = partial
-        self._size = size
-        with _file_errors(place):
-            self._file = partial.open("a+b")
-
-    def begin(self, digester: Digester, *, resume: bool) -> int:
-        with _file_errors(self._place):
-            if not resume or self._file.seek(0, os.SEEK_END) > self._size:
-                self._file.truncate(0)
-            self._file.seek(0)
-            while chunk := self._file.read(CHUNK_BYTES):
-                digester.update(chunk)
-            return self._file.tell()
-
-    def write(self, chunk: bytes) -> None:
-        with _file_errors(self._place):
-            self._file.write(chunk)
-
-    def commit(self) -> FileState:
-        with _file_errors(self._place):
-            self._file.flush()
-            # Before the rename: else a crash of the host can leave an empty file under the name.
-            os.fsync(self._file.fileno())
-            self._file.close()
-            _name(self._partial, self._place)
-            return _state(self._place.stat())
-
-    def discard(self) -> None:
-        self.close()
-        self._partial.unlink(missing_ok=True)
-
-    def close(self) -> None:
-        with _file_errors(self._place):
-            self._file.close()
-
-
-def _name(file: str | Path, place: str | Path) -> None:
-    try:
-        os.replace(file, place)  # noqa: PTH105
-    except IsADirectoryError:
-        raise UsageError(f"{place}: a folder is where a file must be. Move it away") from None
 
 
 def _count_files(folder: str) -> int:
     return sum(len(files) for _, _, files in os.walk(folder))
 
 
-def _state(about: os.stat_result) -> FileState:
-    return FileState(about.st_size, f"{about.st_ino}-{about.st_mtime_ns}")
-
-
 def _require_state(place: str, about: os.stat_result, state: FileState) -> None:
-    if _state(about) != state:
+    if state_of(about) != state:
         raise ContentChanged(
             f"{place}: changed while it was copied. Wait until nothing writes to it, run again"
         )
-
-
-@contextmanager
-def _file_errors(place: str | Path) -> Iterator[None]:
-    """Turn what the operating system says into one message with the place."""
-    try:
-        yield
-    except OSError as error:
-        where = error.filename or place
-        if error.errno in {errno.ENOSPC, errno.EDQUOT}:
-            raise JobFailed(f"{where}: no space is left. Free some and run again") from error
-        refused = error.errno in {errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR}
-        kind = UsageError if refused else JobFailed
-        raise kind(f"{where}: {error.strerror or error}") from error

@@ -11,6 +11,8 @@ from typing import Any
 
 from training.data.census import Census, ClassCount
 from training.data.exhibits import Exhibit
+from training.data.picture_file import NoPicture, Picture
+from training.data.picture_store import PictureStore
 from training.data.pictures import PictureCounts
 from training.data.rules import Rule
 from training.data.splits import Split
@@ -25,6 +27,8 @@ class SplitHealth:
         self.split = split
         self.folder = split.folders[0]
         """Of its pictures."""
+        self.is_coco = True
+        """Its annotation file could be read."""
         self.images = 0
         """Entries of images; as of annotations, bad ones too."""
         self.annotations = 0
@@ -34,8 +38,10 @@ class SplitHealth:
         self.census = Census()
         self.names: frozenset[str] = frozenset()
         """file_name of each sound entry of images."""
+        self.store: PictureStore | None = None
+        """Of its pictures; None where none was looked for."""
         self.counts: PictureCounts | None = None
-        """None where the folder could not be read."""
+        """None where the pictures could not be read."""
         self.of_file: list[Finding] = []
         """About the annotation file as a whole."""
         self.of_content: list[Finding] = []
@@ -51,6 +57,16 @@ class SplitHealth:
         yield from self.of_content
         yield from self.of_folder
         yield from self.picture_tally.findings()
+
+    @property
+    def can_be_cleaned(self) -> bool:
+        return self.is_coco and (self.store is None or self.store.is_loose)
+
+    def known_files(self) -> Mapping[str, Picture | NoPicture]:
+        """Return what each loose picture is; nothing where they are in shards."""
+        if self.counts is None or self.store is None or not self.store.is_loose:
+            return {}
+        return self.counts.known
 
     def faults(self) -> Iterator[tuple[Rule, Severity, Fault]]:
         """Yield each kind of fault with its places."""

@@ -14,6 +14,7 @@ from training.data.picture_file import quiet_about_large_ones
 from training.data.rules import Rule
 from training.data.tally import Fault
 from training.preflight.finding import Severity
+from training.visible import visible
 
 BUDGET_BYTES = 3_500_000
 """For all data URIs together, so that the page stays under 5 MB."""
@@ -79,6 +80,7 @@ def render(source: Path, health: Health) -> str:
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
+        finalize=lambda value: visible(value) if type(value) is str else value,
     )
     with quiet_about_large_ones():
         exhibits = _draw_all(health)

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from training.data.census import SIZES, ClassCount
 from training.data.health import Health, SplitHealth, frame_range
 from training.data.progress import format_bytes
+from training.visible import visible
 
 CLASSES_SHOWN = 40
 _NAMES_SHOWN = 8
@@ -90,5 +91,6 @@ def _table(classes: tuple[ClassCount, ...]) -> Iterator[str]:
 
 
 def _label(one: ClassCount) -> str:
-    name = "".join(character if character.isprintable() else "?" for character in one.name)
-    return f"{one.category_id} {name}"
+    # A line break would end the table's line.
+    name = " ".join(one.name.splitlines())
+    return f"{one.category_id} {visible(name)}"

@@ -33,6 +33,10 @@ _NO_LOCKS = frozenset({errno.ENOSYS, errno.EOPNOTSUPP, errno.ENOLCK})
 """What Lustre answers that is mounted without `flock`: there copies are not kept apart."""
 
 
+class Held(Exception):
+    """Another process has the right to write to a place."""
+
+
 class Hold:
     """The right to write to a place."""
 
@@ -91,6 +95,47 @@ def hold(folder: Path, name: str, tell: Tell) -> Iterator[Hold]:
         OSError: The lock file cannot be made.
     """
     waited = False
+
+    def wait(file: int) -> None:
+        nonlocal waited
+        waited = _wait(file, name, tell) or waited
+
+    file = _lock(folder, wait)
+    try:
+        yield Hold(file, waited=waited)
+    finally:
+        os.close(file)
+
+
+@contextmanager
+def hold_at_once(folder: Path) -> Iterator[Hold]:
+    """Lock a folder as `hold` does, unless another process holds it.
+
+    Raises:
+        Held: Another one does.
+        OSError: The lock file cannot be made.
+    """
+
+    def take(file: int) -> None:
+        if not try_lock(file):
+            raise Held
+
+    file = _lock(folder, take)
+    try:
+        yield Hold(file)
+    finally:
+        os.close(file)
+
+
+def remove_lock_alone(folder: Path) -> None:
+    """Remove the folder of a lock that this process holds, where nothing else is in it."""
+    if [path.name for path in folder.iterdir()] == [LOCK]:
+        (folder / LOCK).unlink()
+        folder.rmdir()
+
+
+def _lock(folder: Path, take: Callable[[int], None]) -> int:
+    """Return the lock file of a folder, opened, once `take` has locked it."""
     while True:
         try:
             folder.mkdir(parents=True, exist_ok=True)
@@ -103,21 +148,22 @@ def hold(folder: Path, name: str, tell: Tell) -> Iterator[Hold]:
         except FileNotFoundError:
             continue  # It was removed in between.
         try:
-            waited = _wait(file, name, tell) or waited
-            if not _is_at(file, folder / LOCK):
-                continue  # Its holder removed it at its end: a third may hold a new one.
-            yield Hold(file, waited=waited)
-            return
-        finally:
+            take(file)
+            is_the_one = _is_at(file, folder / LOCK)
+        except BaseException:
             os.close(file)
+            raise
+        if is_the_one:
+            return file
+        os.close(file)  # Its holder removed it at its end: a third may hold a new one.
 
 
 def _wait(file: int, name: str, tell: Tell) -> bool:
     """Lock a file, and return whether that took waiting."""
-    if _try(file):
+    if try_lock(file):
         return False
     note, changed_at, tell_at = b"", time.monotonic(), 0.0
-    while not _try(file):
+    while not try_lock(file):
         now, last = time.monotonic(), note
         note = os.pread(file, 1000, 0)
         if note != last:
@@ -134,7 +180,11 @@ def _wait(file: int, name: str, tell: Tell) -> bool:
     return True
 
 
-def _try(file: int) -> bool:
+def try_lock(file: int) -> bool:
+    """Lock an open file or folder, and return False where another process has locked it.
+
+    Where the file system has no locks, this is True for all.
+    """
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:

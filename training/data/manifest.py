@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
@@ -12,6 +13,8 @@ from training.errors import UsageError
 
 MANIFEST = "manifest.json"
 """Beside the data, at the top; no data file may have this name."""
+
+_TAKEN = f"The name {MANIFEST} at the top of a data set is taken by staging: rename or remove it"
 
 
 def _require_path(path: str) -> str:
@@ -73,6 +76,22 @@ def parse_manifest(data: bytes, source: str) -> Manifest:
         first = error.errors(include_url=False, include_input=False)[0]
         place = ".".join(map(str, first["loc"])) or "the file"
         raise UsageError(
-            f"{source}: not a manifest of this program ({place}: {first['msg']}). The name "
-            f"{MANIFEST} at the top of a data set is taken by staging: rename or remove that file"
+            f"{source}: not a manifest of this program ({place}: {first['msg']}). {_TAKEN}"
         ) from error
+
+
+def manifest_in(folder: Path) -> Manifest | None:
+    """Read the manifest of a folder; None where there is none.
+
+    Raises:
+        UsageError: What has its name is none.
+        OSError: It cannot be read.
+    """
+    path = folder / MANIFEST
+    # To read a pipe would wait for whoever writes to it.
+    if path.exists() and not path.is_file():
+        raise UsageError(f"{path}: no file. {_TAKEN}")
+    try:
+        return parse_manifest(path.read_bytes(), str(path))
+    except FileNotFoundError:
+        return None

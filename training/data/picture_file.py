@@ -7,6 +7,7 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -39,6 +40,9 @@ _ORIENTATION = 0x0112
 _LARGE_PIXELS = 50_000_000
 """From here on one at a time is decoded: each takes 150 MB and more."""
 _large_ones = threading.Lock()
+
+_BEGIN_BYTES = 512
+"""That tell a text from a picture."""
 
 
 @dataclass(frozen=True)
@@ -73,23 +77,28 @@ class NoPicture:
     """It is refused for its size: a small file may claim to be a picture that fills the memory."""
 
 
-def read_picture(path: Path, *, decode: bool) -> Picture | NoPicture:
+def as_opened(file: Path | bytes) -> Path | BytesIO:
+    """Return a picture file, or its content, as Pillow opens it."""
+    return BytesIO(file) if isinstance(file, bytes) else file
+
+
+def read_picture(file: Path | bytes, *, decode: bool) -> Picture | NoPicture:
     """Return what a picture file is.
 
     Args:
-        path: The file.
+        file: The file, or its content.
         decode: Read it to its end, too.
     """
     from PIL import Image, UnidentifiedImageError
 
     try:
-        with Image.open(path, formats=OPENED_AS) as image:
+        with Image.open(as_opened(file), formats=OPENED_AS) as image:
             known = _read_header(image)
             return _decode(image, known) if decode else known
     except Image.DecompressionBombError:
-        return NoPicture(_describe_bomb(path), is_huge=True)
+        return NoPicture(_describe_bomb(file), is_huge=True)
     except UnidentifiedImageError:
-        return NoPicture(_why_unidentified(path))
+        return NoPicture(_why_unidentified(file))
     except Exception as error:  # Decoders raise many kinds for broken files.
         return NoPicture(_reason(error))
 
@@ -165,21 +174,28 @@ def _is_transparent(image: Image.Image) -> bool:
     return bool(lowest < 255)
 
 
-def _why_unidentified(path: Path) -> str:
-    if path.stat().st_size == 0:
+def _why_unidentified(file: Path | bytes) -> str:
+    if _size_of(file) == 0:
         return "empty file"
-    with path.open("rb") as file:
-        begin = file.read(512)
+    if isinstance(file, bytes):
+        begin = file[:_BEGIN_BYTES]
+    else:
+        with file.open("rb") as opened:
+            begin = opened.read(_BEGIN_BYTES)
     if begin.lstrip()[:1] in {b"<", b"{"}:
         return "text, perhaps an error page of a download"
     return f"not a picture of a kind that is read: {', '.join(OPENED_AS)}"
 
 
-def _describe_bomb(path: Path) -> str:
+def _size_of(file: Path | bytes) -> int:
+    return len(file) if isinstance(file, bytes) else file.stat().st_size
+
+
+def _describe_bomb(file: Path | bytes) -> str:
     from PIL import Image
 
     return (
-        f"{path.stat().st_size:,} bytes that claim to be more than "
+        f"{_size_of(file):,} bytes that claim to be more than "
         f"{2 * (Image.MAX_IMAGE_PIXELS or 0):,} pixels"
     )
 

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from training.data.annotation import Frame, shorten
 from training.data.paths import problem_of_path
@@ -20,6 +18,7 @@ from training.data.picture_file import (
     quiet_about_large_ones,
     read_picture,
 )
+from training.data.picture_store import PictureStore
 from training.data.progress import SILENT, Progress
 from training.data.rules import (
     IMAGE_ANIMATED,
@@ -67,23 +66,26 @@ class PictureCounts:
 
 
 def check_pictures(
-    folder: Path,
+    store: PictureStore,
     pictures: Mapping[str, Frame],
     tally: Tally,
     *,
     decode: bool = False,
     progress: Progress = SILENT,
 ) -> PictureCounts:
-    """Compare a split's folder with what the annotations say of it.
+    """Compare a split's pictures with what the annotations say of them.
 
     Args:
-        folder: The split's pictures.
+        store: Where the pictures are.
         pictures: file_name to the size that the annotations give.
         tally: Where faults go.
         decode: Read every picture to its end; otherwise only its header.
         progress: Told of each picture looked at.
+
+    Raises:
+        OSError: The place cannot be read.
     """
-    there = files_below(folder)
+    there = store.names()
     present: list[str] = []
     for name in pictures:
         problem = problem_of_path(name)
@@ -94,27 +96,36 @@ def check_pictures(
         else:
             tally.add(IMAGE_MISSING, shorten(name), name)
     counts = PictureCounts(extra=there - pictures.keys())
-    for name, picture in read_pictures(folder, present, decode=decode):
+    for name, picture in read_pictures(store, present, decode=decode):
         for rule, detail in faults_of(name, picture, pictures[name]):
             tally.add(rule, f"{shorten(name)}{detail}", name)
         counts.known[name] = picture
         if isinstance(picture, Picture):
-            counts.count(picture, (folder / name).stat().st_size)
+            counts.count(picture, store.size(name))
         progress.advance(1)
     return counts
 
 
 def read_pictures(
-    folder: Path, names: Iterable[str], *, decode: bool
+    store: PictureStore, names: Iterable[str], *, decode: bool
 ) -> Iterator[tuple[str, Picture | NoPicture]]:
     """Yield what each picture is, in the order of the names; several are read side by side."""
     names = list(names)
 
     def read(name: str) -> Picture | NoPicture:
-        return read_picture(folder / name, decode=decode)
+        return read_stored(store, name, decode=decode)
 
     with quiet_about_large_ones(), thread_pool(READERS) as readers:
         yield from zip(names, readers.map(read, names), strict=True)
+
+
+def read_stored(store: PictureStore, name: str, *, decode: bool) -> Picture | NoPicture:
+    """Return what one picture of a store is."""
+    try:
+        file = store.file(name)
+    except OSError as error:
+        return NoPicture(error.strerror or str(error))
+    return read_picture(file, decode=decode)
 
 
 def faults_of(name: str, picture: Picture | NoPicture, told: Frame) -> Iterator[tuple[Rule, str]]:
@@ -152,29 +163,6 @@ def _faults_of_size(picture: Picture, told: Frame) -> Iterator[tuple[Rule, str]]
     elif orientation != 1:
         rule = IMAGE_ROTATED if swaps and frame[0] != frame[1] else IMAGE_TURN_UNCLEAR
         yield rule, f" (orientation {orientation})"
-
-
-def files_below(folder: Path) -> frozenset[str]:
-    """Return the paths of all files below a folder: one listing, rather than a call a file.
-
-    Raises:
-        OSError: There is no such folder, or it cannot be read.
-    """
-    return frozenset(_walk(folder, "", set()))
-
-
-def _walk(folder: Path, prefix: str, seen: set[tuple[int, int]]) -> Iterator[str]:
-    status = folder.stat()
-    if (status.st_dev, status.st_ino) in seen:
-        # A link to a folder above it.
-        return
-    seen.add((status.st_dev, status.st_ino))
-    with os.scandir(folder) as entries:
-        for entry in entries:
-            if entry.is_dir():
-                yield from _walk(Path(entry.path), f"{prefix}{entry.name}/", seen)
-            elif entry.is_file():
-                yield prefix + entry.name
 
 
 def _words_of_mode(mode: str) -> str:

@@ -13,9 +13,9 @@ from training.data.aside import folder_aside
 from training.data.census import Size, area_of, size_of
 from training.data.document import Document, NotCoco, read_document
 from training.data.entries import Images, is_category, judge_categories, judge_images
+from training.data.loose_pictures import loose_pictures, require_outside
 from training.data.new_set import NewPicture, NewSplit, write_json, write_split
 from training.data.paths import problem_of_path
-from training.data.pictures import files_below
 from training.data.progress import ShowProgress
 from training.data.splits import Split
 from training.data.tally import Tally
@@ -122,6 +122,9 @@ class _Source:
 
     split: Split
     document: Document
+    folder: Path
+    there: frozenset[str]
+    """Files below the folder."""
     images: Images
     categories: Mapping[int, str]
     by_image: Mapping[int, Sequence[Annotation]]
@@ -146,7 +149,7 @@ def write_subset(
         UsageError: The set cannot be read, lacks what is wanted, or `out` holds something.
         JobFailed: The disk is full.
     """
-    sources = [_read(split) for split in splits]
+    sources = [_read(split, out) for split in splits]
     class_ids = [_class_ids(source, wanted.classes) for source in sources]
     _require_classes(sources, wanted.classes)
     _require_included(sources, wanted.include)
@@ -165,7 +168,7 @@ def write_subset(
     return Subset(out, tuple(done))
 
 
-def _read(split: Split) -> _Source:
+def _read(split: Split, out: Path) -> _Source:
     try:
         document = read_document(split.annotations)
     except NotCoco as error:
@@ -179,6 +182,8 @@ def _read(split: Split) -> _Source:
                 f"{split.annotations}: {finding.message}. Mend the set first: "
                 "python -m training.data check --fix"
             )
+    folder, there = loose_pictures(split, list(images.pictures))
+    require_outside(out, folder, "OUT")
     by_image: dict[int, list[Annotation]] = {image_id: [] for image_id in images.frames}
     unusable: dict[int, int] = {}
     for annotation in document.annotations:
@@ -190,7 +195,7 @@ def _read(split: Split) -> _Source:
             by_image[annotation["image_id"]].append(annotation)
         elif type(image_id) is int and image_id in images.frames:
             unusable[image_id] = unusable.get(image_id, 0) + 1
-    return _Source(split, document, images, categories, by_image, unusable)
+    return _Source(split, document, folder, there, images, categories, by_image, unusable)
 
 
 def _class_ids(source: _Source, classes: Sequence[str]) -> frozenset[int]:
@@ -271,7 +276,6 @@ def _new_split(
         for place, category_id in enumerate(sorted(class_ids), start=1)
     }
     images = [image for image in document.images if image["id"] in image_ids]
-    folder = source.split.images([image["file_name"] for image in images])
     new_document = {
         **document.rest,
         "images": images,
@@ -287,22 +291,22 @@ def _new_split(
             if is_category(category) and category["id"] in ids
         ],
     }
-    _require_files(folder, images)
+    _require_files(source, images)
     # Two entries may name one file.
     names = dict.fromkeys(image["file_name"] for image in images)
-    pictures = tuple(NewPicture(folder / name, name) for name in names)
+    pictures = tuple(NewPicture(source.folder / name, name) for name in names)
     return NewSplit(source.split.name, new_document, pictures)
 
 
-def _require_files(folder: Path, images: Sequence[Mapping[str, Any]]) -> None:
+def _require_files(source: _Source, images: Sequence[Mapping[str, Any]]) -> None:
     """Refuse names that lead out of the folder, and files that are not there."""
-    there = files_below(folder) if folder.is_dir() else frozenset()
     names = [image["file_name"] for image in images]
-    missing = [name for name in names if problem_of_path(name) or name not in there]
+    missing = [name for name in names if problem_of_path(name) or name not in source.there]
     if missing:
         raise UsageError(
-            f"{folder}: {len(missing):,} of {len(names):,} chosen pictures are not there, the "
-            f"first: {shorten(missing[0])}. Mend the set first: python -m training.data check --fix"
+            f"{source.folder}: {len(missing):,} of {len(names):,} chosen pictures are not there, "
+            f"the first: {shorten(missing[0])}. Mend the set first: "
+            "python -m training.data check --fix"
         )
 
 

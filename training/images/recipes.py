@@ -79,6 +79,7 @@ _TRAINER = (
     "training/told.py",
     "training/trace.py",
     "training/validation.py",
+    "training/visible.py",
 )
 """The trainer, its report and what they import. The rest of the package belongs to the launcher, so
 that a change of a plan leaves the image as it is."""

@@ -39,20 +39,32 @@ def written_aside(path: Path, *, aside: Path | None = None) -> Iterator[BinaryIO
     sync_folder(path.parent)
 
 
-def write_atomically(path: Path, data: bytes) -> None:
+def write_atomically(path: Path, data: bytes, *, aside: Path | None = None) -> None:
     """Write a file as `written_aside` does."""
-    with written_aside(path) as file:
+    with written_aside(path, aside=aside) as file:
         file.write(data)
 
 
+def write_named(path: Path, data: bytes) -> None:
+    """Write a file that somebody may have named, as `written_aside` does.
+
+    Where a link leads is written to, and what is no file (/dev/stdout, a pipe) is written into: a
+    file in its place would take it away from all other programs.
+    """
+    if path.exists() and not path.is_file():
+        path.write_bytes(data)
+    else:
+        write_atomically(path.resolve(), data)
+
+
 def write_result(path: Path, data: bytes) -> None:
-    """Write a file as `written_aside` does.
+    """Write a file as `write_named` does.
 
     Raises:
         JobFailed: It cannot be written.
     """
     try:
-        write_atomically(path, data)
+        write_named(path, data)
     except OSError as error:
         raise JobFailed(f"{path}: cannot be written ({error.strerror})") from error
 

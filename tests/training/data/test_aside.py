@@ -1,11 +1,13 @@
 from __future__ import annotations
 
 import errno
+import fcntl
 import os
 from pathlib import Path
 
 import pytest
 
+from training.data import aside
 from training.data.aside import folder_aside, require_free
 from training.errors import JobFailed, UsageError
 
@@ -43,7 +45,8 @@ def test_a_full_disk_says_that_nothing_is_left(tmp_path: Path) -> None:
         pytest.raises(JobFailed, match=r"--fix .*out: cannot be written \(No space left"),
         folder_aside(tmp_path / "out", "--fix"),
     ):
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        # As shutil.copyfile raises it, of the file that it reads.
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(tmp_path / "source.jpg"))
     assert list(tmp_path.iterdir()) == []
 
 
@@ -80,3 +83,30 @@ def test_a_place_under_a_file_is_refused(tmp_path: Path) -> None:
         folder_aside(tmp_path / "file" / "out", "--fix"),
     ):
         pass
+
+
+def test_all_is_on_the_disk_before_the_folder_has_its_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    synced: list[tuple[str, bool]] = []
+
+    def note(folder: Path) -> None:
+        synced.append((folder.name, (tmp_path / "out").exists()))
+
+    monkeypatch.setattr(aside, "sync_file_system", note)
+    monkeypatch.setattr(aside, "sync_folder", note)
+    with folder_aside(tmp_path / "out", "--fix"):
+        pass
+    assert synced == [(".out.partial", False), (tmp_path.name, True)]
+
+
+def test_a_file_system_without_locks_is_written_to(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object) -> None:
+        raise OSError(errno.ENOSYS, "Function not implemented")
+
+    monkeypatch.setattr(fcntl, "flock", refuse)
+    with folder_aside(tmp_path / "out", "--fix") as folder:
+        (folder / "a").write_text("1")
+    assert (tmp_path / "out/a").read_text() == "1"

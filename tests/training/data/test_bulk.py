@@ -376,3 +376,36 @@ def test_a_second_copy_of_the_same_waits_and_reads_nothing_again(
     assert never.runs == []
     assert "waiting for another copy into this folder" in told[0]
     assert (second.copied_files, second.manifest) == (0, done[0].manifest)
+
+
+@pytest.mark.parametrize("kind", ["link out", "link to a file", "link to nothing", "pipe"])
+def test_what_lies_aside_and_is_no_file_of_s5cmd_is_thrown_away(
+    kind: str, source: Folder, bucket: Bucket, tmp_path: Path, real: S5cmd
+) -> None:
+    target = Folder(tmp_path / "target")
+    copy(source, bucket, real)
+    outside = write(tmp_path / "outside", {"precious": b"x"}).root
+    aside = write(target.root / ASIDE, {"loose.txt": b"loose"}).root
+    if kind == "pipe":
+        os.mkfifo(aside / "annotations")
+    else:
+        places = {"link out": outside, "link to a file": outside / "precious"}
+        (aside / "train2017").symlink_to(places.get(kind, outside / "nothing"))
+    copy(again(bucket), target, real)
+    found = read(target.root)
+    del found[MANIFEST]
+    assert found == FILES
+    assert read(outside) == {"precious": b"x"}
+    assert not (target.root / "train2017").is_symlink()
+
+
+def test_a_folder_that_is_moved_brings_no_empty_ones_of_an_earlier_copy(
+    source: Folder, bucket: Bucket, target: Folder, real: S5cmd
+) -> None:
+    copy(source, bucket, real)
+    (target.root / ASIDE / "train2017/old/older").mkdir(parents=True)
+    copy(again(bucket), target, real)
+    assert sorted(path.name for path in target.root.rglob("*") if path.is_dir()) == [
+        "annotations",
+        "train2017",
+    ]

@@ -601,3 +601,21 @@ def test_a_killed_run_leaves_nothing_under_the_final_name_and_the_next_one_succe
     assert errors_of(out) == []
     assert len(list((out / "train2017").iterdir())) == 402
     assert sorted(path.name for path in tmp_path.iterdir()) == ["clean", "set"]
+
+
+def test_a_copy_does_not_go_among_the_pictures_of_the_set(
+    write_set: WriteSet, document: dict[str, Any]
+) -> None:
+    channel = write_set(document)
+    out = channel.images("train2017") / "deep" / "out"
+    with pytest.raises(UsageError, match=r"--fix .*out: is among the pictures of the set"):
+        fix(channel, out)
+    assert not out.parent.exists()
+
+
+def test_a_link_to_itself_among_the_pictures_is_left_out(
+    write_set: WriteSet, document: dict[str, Any], tmp_path: Path
+) -> None:
+    channel = write_set(document)
+    (channel.images("train2017") / "self").symlink_to("self")
+    assert fix(channel, tmp_path / "out").splits[0].pictures == 2

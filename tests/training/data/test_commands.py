@@ -283,3 +283,32 @@ def test_ctrl_c_ends_a_copy_with_one_line_and_the_next_one_goes_on(
     code, stdout, _ = deployed.run_stage(str(source), "--to", "s3", "--path", "x")
     assert code == 0
     assert "now, 0 were there" not in stdout
+
+
+@pytest.mark.parametrize(
+    "arguments", [["verify", "", ""], ["check", ""], ["fetch", "s3://bucket/x", ""]]
+)
+def test_an_empty_argument_is_not_taken_for_the_folder_that_this_runs_in(
+    arguments: list[str],
+) -> None:
+    code, stdout, stderr = run(*arguments)
+    assert (code, stdout) == (2, "")
+    assert stderr.startswith("error: an argument is empty.")
+
+
+def test_a_page_that_finds_no_room_leaves_the_one_before(tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    page.write_text("before")
+    command = f"ulimit -f 8; exec {sys.executable} -m training.data check {SAMPLE} --html {page}"
+    done = subprocess.run(
+        ["bash", "-c", command], cwd=PROJECT, capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, page.read_text()) == (2, "before")
+    assert f"--html {page}: cannot be written (File too large)" in done.stderr
+    assert list(tmp_path.iterdir()) == [page]
+
+
+def test_a_cleaned_copy_is_offered_only_of_what_can_be_cleaned(tmp_path: Path) -> None:
+    (tmp_path / "x.json").write_text("no JSON")
+    code, _, stderr = run("check", str(tmp_path / "x.json"))
+    assert (code, stderr) == (3, f"error: {tmp_path / 'x.json'}: 1 kind(s) of error in this set\n")

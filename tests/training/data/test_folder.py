@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import errno
 import os
 from pathlib import Path
 
@@ -62,6 +63,10 @@ def make_dangling_link(place: Path) -> None:
     place.symlink_to(place.parent / "nothing")
 
 
+def make_link_to_itself(place: Path) -> None:
+    place.symlink_to(place)
+
+
 def make_pipe(place: Path) -> None:
     os.mkfifo(place)
 
@@ -74,6 +79,7 @@ def make_unreadable_name(place: Path) -> None:
     ("make", "says"),
     [
         (make_dangling_link, "a link to nothing"),
+        (make_link_to_itself, "odd: a link to nothing"),
         (make_pipe, "neither a file nor a folder"),
         (make_unreadable_name, "not valid UTF-8"),
     ],
@@ -226,3 +232,64 @@ def test_a_folder_is_not_adopted_through_a_link_that_leads_out(tmp_path: Path) -
     with pytest.raises(UsageError, match="leads out of"):
         target.adopt_folder(aside, "a/b", 1)
     assert not any((tmp_path / "elsewhere").iterdir())
+
+
+def test_nothing_is_made_behind_a_link_that_leads_out(tmp_path: Path) -> None:
+    (tmp_path / "outside").mkdir()
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in/train2017").symlink_to(tmp_path / "outside")
+    folder = Folder(tmp_path / "in")
+    with folder.writing(print), pytest.raises(UsageError, match="a link leads out of"):
+        folder.writer("train2017/deep/a.jpg", 1, "v")
+    assert not any((tmp_path / "outside").iterdir())
+
+
+def test_what_is_not_whole_is_not_written_through_a_link(tmp_path: Path) -> None:
+    (tmp_path / "outside").mkdir()
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in/.partial").symlink_to(tmp_path / "outside")
+    with (
+        pytest.raises(UsageError, match=r"\.partial: a link leads out of"),
+        Folder(tmp_path / "in").writing(print),
+    ):
+        pass
+    assert not any((tmp_path / "outside").iterdir())
+
+
+@pytest.mark.parametrize("code", [errno.ENOTEMPTY, errno.EXDEV])
+def test_a_folder_that_cannot_take_its_name_as_a_whole_stays_aside(
+    code: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    aside, target = two_folders(tmp_path)
+
+    def refuse(*_: object) -> None:
+        raise OSError(code, os.strerror(code))
+
+    monkeypatch.setattr(os, "rename", refuse)
+    assert not target.adopt_folder(aside, "a", 2)
+    assert (aside.root / "a/1").exists()
+
+
+def test_a_file_system_within_the_target_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    aside, target = two_folders(tmp_path)
+
+    def refuse(*_: object) -> None:
+        raise OSError(errno.EXDEV, os.strerror(errno.EXDEV))
+
+    monkeypatch.setattr(os, "replace", refuse)
+    with pytest.raises(UsageError, match="a/1: is on another file system than the folder"):
+        target.adopt(aside, "a/1")
+
+
+@pytest.mark.parametrize("is_begun", [False, True])
+def test_a_copy_that_fails_leaves_only_what_is_to_be_gone_on_with(
+    is_begun: bool, tmp_path: Path
+) -> None:
+    folder = Folder(tmp_path)
+    with pytest.raises(ZeroDivisionError), folder.writing(print):
+        if is_begun:
+            folder.writer("a", 10, "v").close()
+        raise ZeroDivisionError
+    assert (tmp_path / ".partial").exists() is is_begun

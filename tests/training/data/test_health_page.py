@@ -116,3 +116,20 @@ def test_exhibits_are_of_every_kind_of_fault_before_a_second_of_one(
     Image.new("CMYK", (40, 30)).save(channel.images("train2017") / "a.jpg")
     (split,) = examine(find_splits(channel.root), exhibits=3).splits
     assert [exhibit.name for exhibit in split.exhibits] == ["00.png", "a.jpg", "01.png"]
+
+
+def test_names_command_neither_the_page_nor_the_terminal(
+    write_set: WriteSet, document: dict[str, Any]
+) -> None:
+    odd = "b\x1b[2J\u202e.jpg"
+    document["images"][1]["file_name"] = odd
+    document["categories"][0]["name"] = "st\x1b[31mar\u2066"
+    document["annotations"][1]["bbox"] = [1, 1, 0, 5]
+    channel = write_set(document)
+    (channel.images("train2017") / "b.jpg").rename(channel.images("train2017") / odd)
+    health = look_at(channel.root)
+    page, text = render(channel.root, health), "\n".join(lines_of_health(health))
+    assert not re.search("[\x00-\x08\x0e-\x1f\u202a-\u202e\u2066-\u2069]", page + text)
+    assert r"b\x1b[2J\u202e.jpg" in page
+    assert r"3 st\x1b[31mar\u2066" in page
+    assert r"3 st\x1b[31mar\u2066" in text

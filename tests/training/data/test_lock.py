@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from training.data import lock
-from training.data.lock import hold
+from training.data.lock import Held, hold, hold_at_once
 from training.data.progress import SILENT
 from training.errors import JobFailed
 
@@ -89,3 +89,11 @@ def test_a_lustre_without_locks_is_written_without_waiting(
     monkeypatch.setattr(fcntl, "flock", refuse)
     with hold(tmp_path, "x", print) as first, hold(tmp_path, "x", print) as second:
         assert (first.waited, second.waited) == (False, False)
+
+
+def test_whoever_does_not_wait_is_told_that_it_is_held(tmp_path: Path) -> None:
+    with hold(tmp_path, "x", print), pytest.raises(Held), hold_at_once(tmp_path):
+        pass
+    with hold_at_once(tmp_path) as held, pytest.raises(Held), hold_at_once(tmp_path):
+        pass
+    assert not held.waited

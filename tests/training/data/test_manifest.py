@@ -1,12 +1,14 @@
 from __future__ import annotations
 
 import json
+import os
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from training.data.manifest import Entry, Manifest, parse_manifest
+from training.data.manifest import MANIFEST, Entry, Manifest, manifest_in, parse_manifest
 from training.data.paths import problem_of_path
 from training.errors import UsageError
 
@@ -56,3 +58,15 @@ def test_a_path_that_leaves_the_set_is_refused(path: str) -> None:
     document = {"format": "mask-rcnn-data", "version": 1, "files": [entry]}
     with pytest.raises(UsageError, match=r"files\.0\.path"):
         parse_manifest(json.dumps(document).encode(), "x")
+
+
+@pytest.mark.parametrize("kind", ["folder", "pipe"])
+def test_what_is_no_file_is_no_manifest(kind: str, tmp_path: Path) -> None:
+    place = tmp_path / MANIFEST
+    place.mkdir() if kind == "folder" else os.mkfifo(place)
+    with pytest.raises(UsageError, match=r"manifest\.json: no file\. The name manifest\.json"):
+        manifest_in(tmp_path)
+
+
+def test_a_folder_without_a_manifest_has_none(tmp_path: Path) -> None:
+    assert manifest_in(tmp_path) is None

@@ -195,3 +195,9 @@ def test_a_name_fits_its_format_or_says_none(name: str, picture_format: str, fit
 def test_noise_is_no_picture(make: Callable[[int], bytes], tmp_path: Path) -> None:
     (tmp_path / "x.jpg").write_bytes(make(5000))
     assert isinstance(read_picture(tmp_path / "x.jpg", decode=True), NoPicture)
+
+
+@pytest.mark.parametrize("content", [b"", b"<html>", b"GIF89a", b"\0" * 600])
+def test_a_content_is_judged_as_its_file_is(content: bytes, tmp_path: Path) -> None:
+    (tmp_path / "x").write_bytes(content)
+    assert read_picture(content, decode=True) == read_picture(tmp_path / "x", decode=True)

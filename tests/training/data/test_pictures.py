@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import errno
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -9,6 +11,7 @@ import pytest
 from PIL import Image
 
 from training.data.check import check_dataset, examine
+from training.data.files_below import files_below
 from training.data.splits import find_splits
 from training.layout import TrainChannel
 from training.preflight.finding import Finding
@@ -208,3 +211,40 @@ def test_a_link_back_to_the_folder_is_walked_once(
     (channel.images("train2017") / "again").symlink_to("..", target_is_directory=True)
     codes = [one.code for one in examine(find_splits(channel.root)).findings]
     assert codes == []
+
+
+def test_links_that_lead_nowhere_or_to_themselves_are_no_pictures(
+    write_set: WriteSet, document: dict[str, Any]
+) -> None:
+    folder = write_set(document).images("train2017")
+    for name, target in {"self": "self", "gone": "nothing", "up": "..", "x": "a.jpg/x"}.items():
+        (folder / name).symlink_to(target)
+    assert files_below(folder) >= {"a.jpg", "b.jpg"}
+    assert not {"self", "gone", "x"} & files_below(folder)
+
+
+def test_pictures_are_found_by_each_of_two_links_to_their_folder(tmp_path: Path) -> None:
+    (tmp_path / "there").mkdir()
+    (tmp_path / "there/a.jpg").write_bytes(b"")
+    (tmp_path / "set").mkdir()
+    for name in ("one", "two"):
+        (tmp_path / "set" / name).symlink_to(tmp_path / "there")
+    assert files_below(tmp_path / "set") == {"one/a.jpg", "two/a.jpg"}
+
+
+def test_a_folder_that_may_not_be_read_is_named(
+    write_set: WriteSet, document: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    channel = write_set(document)
+    locked = channel.images("train2017") / "locked"
+    locked.mkdir()
+    scandir = os.scandir
+
+    def refuse(folder: Any) -> Any:
+        if Path(folder) == locked:
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(folder))
+        return scandir(folder)
+
+    monkeypatch.setattr(os, "scandir", refuse)
+    finding = check(channel)["images-unreadable"]
+    assert (finding.path, finding.message) == (str(locked), "cannot be read (Permission denied)")

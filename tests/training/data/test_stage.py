@@ -309,7 +309,7 @@ def test_a_manifest_that_is_none_of_ours_in_the_source_is_refused(
     source: Folder, target: Folder
 ) -> None:
     write(source.root, {"manifest.json": b'{"name": "my web app"}'})
-    with pytest.raises(UsageError, match="rename or remove that file"):
+    with pytest.raises(UsageError, match="rename or remove it"):
         stage(source, target)
 
 

@@ -213,3 +213,13 @@ def test_a_set_whose_ids_are_there_twice_is_to_be_mended_first(
     channel = write_set(document)
     with pytest.raises(UsageError, match="Mend the set first"):
         make(channel.root, channel.root.parent / "out", images=9)
+
+
+def test_a_set_does_not_go_among_the_pictures_of_another(
+    write_set: WriteSet, document: dict[str, Any]
+) -> None:
+    channel = write_set(document)
+    out = channel.images("train2017") / "out"
+    with pytest.raises(UsageError, match=r"OUT .*out: is among the pictures of the set"):
+        make(channel.root, out, images=1)
+    assert not out.exists()

@@ -34,3 +34,25 @@ def test_a_result_that_cannot_be_written_is_named(
     with pytest.raises(JobFailed) as failed:
         write_result(path, b"new")
     assert str(failed.value) == f"{path}: cannot be written (No space left on device)"
+
+
+def test_a_pipe_is_written_into_and_stays_one(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        write_result(pipe, b"page")
+        assert os.read(reader, 100) == b"page"
+    finally:
+        os.close(reader)
+    assert [path.name for path in tmp_path.iterdir()] == ["pipe"]
+    assert pipe.is_fifo()
+
+
+def test_where_a_link_leads_is_written_to(tmp_path: Path) -> None:
+    (tmp_path / "there").mkdir()
+    link = tmp_path / "link"
+    link.symlink_to(tmp_path / "there" / "file")
+    for data in (b"first", b"second"):
+        write_result(link, data)
+        assert (link.is_symlink(), (tmp_path / "there" / "file").read_bytes()) == (True, data)

@@ -12,7 +12,7 @@ from training.cli import Format, FormatOption, log, print_json
 from training.data.commands.show import show_line
 from training.data.progress import Progress
 from training.data.progress_display import show_progress
-from training.errors import PreflightError, UsageError
+from training.errors import JobFailed, PreflightError, UsageError
 
 if TYPE_CHECKING:
     from training.data.annotation_mending import Choices
@@ -86,9 +86,10 @@ def check(
         cleaned = _fix(health, fix, choices, hard_link=hard_link, decoded=not headers_only)
     _print(source, health, cleaned, output_format)
     if cleaned is None and health.errors:
+        can_be_cleaned = all(one.can_be_cleaned for one in health.splits)
         raise PreflightError(
-            f"{source}: {health.errors} kind(s) of error in this set; "
-            "--fix OUT writes a cleaned copy"
+            f"{source}: {health.errors} kind(s) of error in this set"
+            + ("; --fix OUT writes a cleaned copy" if can_be_cleaned else "")
         )
 
 
@@ -108,12 +109,13 @@ def _require_writable(html: Path | None, fix: Path | None) -> None:
 
 def _write_page(html: Path, source: Path, health: Health) -> None:
     from training.data.health_page import render
+    from training.maskrcnn.files import FULL, write_named
 
     try:
-        page = render(source, health).encode("utf-8", "backslashreplace")
-        html.write_bytes(page)
+        write_named(html, render(source, health).encode())
     except OSError as error:
-        raise UsageError(f"--html {html}: cannot be written ({error.strerror})") from error
+        kind = JobFailed if error.errno in FULL else UsageError
+        raise kind(f"--html {html}: cannot be written ({error.strerror})") from error
     log.print(f"Report with pictures: {html}", markup=False)
 
 
@@ -122,9 +124,7 @@ def _fix(
 ) -> CleanSet:
     from training.data.clean import write_clean_set
 
-    splits = [
-        (one.split, one.counts.known if one.counts and decoded else {}) for one in health.splits
-    ]
+    splits = [(one.split, one.known_files() if decoded else {}) for one in health.splits]
     return write_clean_set(splits, out, choices, hard_link=hard_link, show_progress=_show_fix)
 
 

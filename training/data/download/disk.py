@@ -1,15 +1,13 @@
-"""What a download does on disk besides its own bytes: one at a time, whole files, clear errors."""
+"""What a download does on disk besides its own bytes: one at a time, clear errors."""
 
 from __future__ import annotations
 
 import errno
-import fcntl
-import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-from training.data.lock import LOCK, Hold
+from training.data.lock import Held, Hold, hold_at_once, remove_lock_alone
 from training.data.side import PARTIAL
 from training.errors import JobFailed, UsageError
 
@@ -58,45 +56,18 @@ def exclusive(root: Path) -> Iterator[Hold]:
         UsageError: Another one is running.
     """
     folder = root / PARTIAL
-    with disk_errors(root):
-        file = _lock(folder, root)
-    try:
-        yield Hold(file)
-    finally:
-        _remove_if_empty(folder)
-        os.close(file)
-
-
-def _lock(folder: Path, root: Path) -> int:
-    """Return the locked file: the one that a copy into the folder locks (`training.data.lock`)."""
-    while True:
-        folder.mkdir(parents=True, exist_ok=True)
+    with ExitStack() as stack:
+        with disk_errors(root):
+            try:
+                held = stack.enter_context(hold_at_once(folder))
+            except Held:
+                raise UsageError(
+                    f"{root}: another download or copy into this folder is running; wait for it"
+                ) from None
         try:
-            file = os.open(folder / LOCK, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o644)
-        except FileNotFoundError:
-            continue  # It was removed in between.
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            os.close(file)
-            raise UsageError(
-                f"{root}: another download or copy into this folder is running; wait for it"
-            ) from None
-        except OSError as error:
-            # Lustre that is mounted without `flock` has no locks.
-            if error.errno not in {errno.ENOSYS, errno.EOPNOTSUPP, errno.ENOLCK}:
-                raise
-        if _is_at(file, folder / LOCK):
-            return file
-        os.close(file)
-
-
-def _is_at(file: int, path: Path) -> bool:
-    """Return whether a file that was locked is still the one: its holder removes it at its end."""
-    try:
-        return os.path.samestat(os.fstat(file), path.stat())
-    except FileNotFoundError:
-        return False
+            yield held
+        finally:
+            _remove_if_empty(folder)
 
 
 def _remove_if_empty(folder: Path) -> None:
@@ -104,15 +75,4 @@ def _remove_if_empty(folder: Path) -> None:
     downloads = folder / DOWNLOADS
     if downloads.is_dir() and not any(downloads.iterdir()):
         downloads.rmdir()
-    if {path.name for path in folder.iterdir()} == {LOCK}:
-        (folder / LOCK).unlink()
-        folder.rmdir()
-
-
-def write_aside(path: Path, data: bytes, aside: Path) -> None:
-    """Write a small file so that at any moment the old or the new one is there, whole."""
-    with aside.open("wb") as file:
-        file.write(data)
-        file.flush()
-        os.fsync(file.fileno())
-    aside.replace(path)
+    remove_lock_alone(folder)

@@ -15,10 +15,11 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from training.data.download.disk import disk_errors, write_aside
+from training.data.download.disk import disk_errors
 from training.data.download.origin import Note, Origin
 from training.data.download.ranges import Range, Ranges, next_range
 from training.data.progress import SILENT, Progress
+from training.maskrcnn.files import write_atomically
 
 MIB = 1024 * 1024
 
@@ -152,7 +153,11 @@ class Partial:
                 os.fdatasync(file)
             finally:
                 os.close(file)
-            write_aside(self._note, note.model_dump_json().encode(), self.folder / "note.json.new")
+            write_atomically(
+                self._note,
+                note.model_dump_json().encode(),
+                aside=self.folder / "note.json.new",
+            )
 
     @property
     def size(self) -> int:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from training.data.digest import CHUNK_BYTES
 from training.data.download.catalogue import Item
-from training.data.manifest import MANIFEST, Entry, Manifest, parse_manifest
+from training.data.manifest import Entry, Manifest, manifest_in
 from training.data.progress import Progress
 from training.data.threads import thread_pool
 
@@ -19,11 +19,7 @@ def read_manifest(root: Path) -> Manifest:
     Raises:
         UsageError: The file is none.
     """
-    path = root / MANIFEST
-    try:
-        return parse_manifest(path.read_bytes(), str(path))
-    except FileNotFoundError:
-        return Manifest(files=())
+    return manifest_in(root) or Manifest(files=())
 
 
 def recorded(manifest: Manifest, item: Item) -> tuple[Entry, ...]:

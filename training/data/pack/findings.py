@@ -15,7 +15,7 @@ _SHOWN = 3
 
 
 def examine_shards(folder: Path, image_ids: Sequence[int]) -> Iterator[Finding]:
-    """Yield what would stop a training that reads these shards; the pictures are not opened.
+    """Yield what would stop a training that reads these shards; the pictures are not read.
 
     Args:
         folder: Of the shards.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import hashlib
-import shutil
 from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
@@ -13,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from training.data.download.space import free_at
 from training.data.pack.crew import write_shards
 from training.data.pack.index import INDEX, MEMBER, ShardIndex, is_packed, write_index
 from training.data.pack.plan import Plan, make_plan
@@ -22,7 +22,7 @@ from training.data.pack.whole_file import whole_file
 from training.data.pack.work import open_work, remove_work
 from training.data.progress import SILENT, ShowProgress
 from training.data.splits import Split
-from training.errors import JobFailed, TrainingError, UsageError
+from training.errors import JobFailed, PreflightError, TrainingError, UsageError
 
 _REFUSED = frozenset({errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR, errno.ENOENT})
 
@@ -71,7 +71,7 @@ def pack(
         show_progress: Makes the display of the work.
 
     Raises:
-        PreflightError: The set has faults that training would refuse.
+        PreflightError: The set has faults that training would refuse, or there is too little space.
         UsageError: The place holds something else, another run packs there, or it cannot be
             written to.
         JobFailed: The source changed, or the disk is full.
@@ -174,13 +174,12 @@ def _write_index(target: Target, plan: Plan, written: Sequence[Written]) -> None
 def _require_room(target: Target, plan: Plan) -> None:
     if is_packed(target.index):
         return
-    target.folder.mkdir(parents=True, exist_ok=True)
     there = sum(path.stat().st_size for path in target.folder.glob(f"{plan.split.name}-*"))
-    free = shutil.disk_usage(target.folder).free
+    free = free_at(target.folder).bytes
     if free + there < plan.size:
-        raise JobFailed(
+        raise PreflightError(
             f"{target.folder}: {free:,} bytes are free, and the pictures of {plan.split.name} have "
-            f"{plan.size:,}. Make room, or name another disk"
+            f"{plan.size:,}. Make room, or name another disk; nothing was written"
         )
 
 

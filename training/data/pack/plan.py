@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import hashlib
 import json
+import stat
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from training.data.annotation import shorten
 from training.data.document import Document, NotCoco, read_document
 from training.data.entries import Images, judge_categories, judge_images
+from training.data.loose_pictures import loose_folder
+from training.data.paths import problem_of_path
 from training.data.splits import Split
 from training.data.tally import Tally
 from training.data.threads import thread_pool
@@ -78,11 +82,12 @@ def make_plan(split: Split, *, kind: str, shard_mib: int) -> Plan:
         shard_mib: A shard has pictures of about so many MiB.
 
     Raises:
+        UsageError: The pictures lie in shards already.
         PreflightError: The set cannot be read, has faults in its pictures' entries, or lacks files.
     """
     document = _read(split)
     images = _judge(document)
-    folder = split.images(list(images.pictures))
+    folder = loose_folder(split, list(images.pictures))
     members = sorted(_find(folder, images), key=lambda member: _place_of(member.image_id))
     annotations_sha256 = _sha256_of(split.annotations)
     identity = _hash([VERSION, kind, shard_mib, split.name, annotations_sha256], members)
@@ -125,9 +130,14 @@ def _find(folder: Path, images: Images) -> list[Member]:
 
     def look(item: tuple[int, str]) -> Member | None:
         image_id, name = item
+        if problem_of_path(name):
+            return None  # It may lead out of the folder.
         try:
             about = (folder / name).stat()
-        except (OSError, ValueError):
+        except OSError:
+            return None
+        # To open a pipe would wait for whoever writes to it.
+        if not stat.S_ISREG(about.st_mode):
             return None
         return Member(image_id, name, about.st_size, about.st_mtime_ns)
 
@@ -139,7 +149,7 @@ def _find(folder: Path, images: Images) -> list[Member]:
     if missing:
         raise PreflightError(
             f"{folder}: {len(missing):,} of {len(found):,} pictures are missing, the first is "
-            f"{missing[0]!r}. Copy the set again, or write one without them: "
+            f"{shorten(missing[0])}. Copy the set again, or write one without them: "
             "python -m training.data check --fix OUT"
         )
     return [member for member in found if member is not None]

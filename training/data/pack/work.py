@@ -7,7 +7,6 @@ end.
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 import shutil
@@ -16,6 +15,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from training.data.lock import try_lock
 from training.data.pack.shard import Written
 from training.data.pack.whole_file import aside_of, whole_file
 from training.errors import UsageError
@@ -91,12 +91,8 @@ def open_work(shards: Path, name: str, names: Sequence[str], state: str) -> Iter
     folder.mkdir(parents=True, exist_ok=True)
     lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise UsageError(f"{shards}: another run packs {name} there; wait for it") from None
-        except OSError:
-            pass  # Lustre that is mounted without flock.
+        if not try_lock(lock):
+            raise UsageError(f"{shards}: another run packs {name} there; wait for it")
         yield Work(folder, shards, names, state)
     finally:
         os.close(lock)

@@ -11,6 +11,8 @@ from typing import Any
 
 import pytest
 
+from training.data.download.space import Free
+from training.data.pack import pack as pack_module
 from training.data.pack import shard as shard_module
 from training.data.pack.index import ShardIndex, is_packed
 from training.data.pack.target import Kind
@@ -151,8 +153,6 @@ def test_shards_of_an_interrupted_run_are_kept(
 def test_a_picture_that_changes_during_the_run_is_found(
     source: Path, tmp_path: Path, pack_set: Pack, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    import training.data.pack.pack as pack_module
-
     real = pack_module.make_plan
 
     def plan_then_change(*args: Any, **kwargs: Any) -> Any:
@@ -280,3 +280,41 @@ def test_two_runs_of_one_place_do_not_meet(source: Path, tmp_path: Path, pack_se
             pack_set(source, tmp_path / "out")
     finally:
         os.close(lock)
+
+
+@pytest.mark.parametrize("kind", ["a pipe", "a path out of the set", "a path from the root"])
+def test_what_is_no_file_of_the_set_is_not_packed(
+    kind: str, source: Path, tmp_path: Path, pack_set: Pack
+) -> None:
+    picture = next((source / "val2017").iterdir())
+    name = picture.name
+    if kind == "a pipe":
+        picture.unlink()
+        os.mkfifo(picture)
+    else:
+        picture.rename(tmp_path / picture.name)
+        name = f"../../{name}" if kind == "a path out of the set" else str(tmp_path / name)
+        path = source / "annotations/instances_val2017.json"
+        content = path.read_text()
+        assert picture.name in content
+        path.write_text(content.replace(f'"{picture.name}"', json.dumps(name)))
+    with pytest.raises(PreflightError, match="1 of 2 pictures are missing, the first is"):
+        pack_set(source, tmp_path / "out")
+    assert not (tmp_path / "out/shards/val2017").exists()
+
+
+def test_a_disk_without_room_is_told_before_anything_is_written(
+    source: Path, tmp_path: Path, pack_set: Pack, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pack_module, "free_at", lambda _: Free(1_000_000, None))
+    with pytest.raises(PreflightError, match="1,000,000 bytes are free, and the pictures of train"):
+        pack_set(source, tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_packed_set_is_not_packed_again_and_says_why(
+    source: Path, tmp_path: Path, pack_set: Pack
+) -> None:
+    pack_set(source, tmp_path / "out")
+    with pytest.raises(UsageError, match="the pictures of train2017 lie in shards, and loose"):
+        pack_set(tmp_path / "out", tmp_path / "again")

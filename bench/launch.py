@@ -23,7 +23,6 @@ ROOT = Path(__file__).resolve().parent.parent
 BASE = Command("bare imports", python("-c", "import typer, rich.console, pydantic, yaml"))
 HELP_AT_MOST = 2.0
 DRY_RUN_AT_MOST = 3.0
-SAGEMAKER_DRY_RUN_AT_MOST = 4.0
 
 # A dry run with findings prints its plan too and ends 3; the time is the same.
 DRY_RUN_EXIT_CODES = (0, 3)
@@ -82,7 +81,7 @@ def measure(job: Path, outputs: Path, runs: int) -> list[Comparison]:
                 ),
                 DRY_RUN_EXIT_CODES,
             ),
-            SAGEMAKER_DRY_RUN_AT_MOST,
+            DRY_RUN_AT_MOST,
         ),
     ]
     return [

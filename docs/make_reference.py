@@ -6,14 +6,10 @@ Text between `<!-- table: NAME -->` and `<!-- end -->` is replaced; the rest is 
 
 from __future__ import annotations
 
-import ast
-import inspect
 import json
 import re
 import sys
-import textwrap
 from collections.abc import Callable, Iterator, Sequence
-from itertools import pairwise
 from pathlib import Path
 from typing import Any, get_origin
 
@@ -26,6 +22,7 @@ from stacks.settings import Settings
 from training import algorithms
 from training.algorithms.pairings import PAIRINGS, Pairing, right_instances
 from training.errors import ExitCode
+from training.field_docs import field_docs
 from training.job import JobSpec
 from training.job_schema import SCHEMA, job_schema
 from training.outputs import CONTRACTS, output_key
@@ -105,7 +102,7 @@ def _of_algorithm(name: str) -> Iterator[str]:
 def settings() -> Iterator[str]:
     for group in Settings.groups().values():
         yield f"\n**{_one_line((group.__doc__ or '').rstrip('.'))}**\n"
-        about = _attribute_docstrings(group)
+        about = field_docs(group)
         rows = [
             [
                 f"`{field.alias or name}`",
@@ -177,27 +174,13 @@ def schema_text() -> str:
 
 
 def _fields(model: type[BaseModel], prefix: str = "") -> Iterator[list[str]]:
+    about = field_docs(model)
     for name, field in model.model_fields.items():
         inner = field.annotation
         if isinstance(inner, type) and get_origin(inner) is None and issubclass(inner, BaseModel):
             yield from _fields(inner, f"{prefix}{name}.")
         else:
-            yield [f"`{prefix}{name}`", _default(field), _one_line(field.description or "")]
-
-
-def _attribute_docstrings(model: type[BaseModel]) -> dict[str, str]:
-    """Return field name to the text below it in the class."""
-    body = ast.parse(textwrap.dedent(inspect.getsource(model))).body[0]
-    assert isinstance(body, ast.ClassDef)
-    return {
-        field.target.id: text.value.value
-        for field, text in pairwise(body.body)
-        if isinstance(field, ast.AnnAssign)
-        and isinstance(field.target, ast.Name)
-        and isinstance(text, ast.Expr)
-        and isinstance(text.value, ast.Constant)
-        and isinstance(text.value.value, str)
-    }
+            yield [f"`{prefix}{name}`", _default(field), _one_line(about.get(name, ""))]
 
 
 def _default(field: FieldInfo) -> str:

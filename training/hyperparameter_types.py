@@ -108,7 +108,10 @@ WORD = BeforeValidator(read_word)
 # Each name below is a type of value; strict, so that True is no 1 and 1.5 no 1.
 Int = Annotated[int, Field(strict=True), TEXT]
 Float = Annotated[float, Field(strict=True, allow_inf_nan=False), TEXT]
-OptionalCount = Annotated[Annotated[int, Field(strict=True, ge=1)] | None, TEXT]
+_MOST = 2**31 - 1
+"""More pictures or steps than anybody trains; a larger number is a slip, or ends the trainer."""
+
+OptionalCount = Annotated[Annotated[int, Field(strict=True, ge=1, le=_MOST)] | None, TEXT]
 OptionalLayers = Annotated[Annotated[int, Field(strict=True, ge=0, le=5)] | None, TEXT]
 OptionalLimit = Annotated[
     Annotated[float, Field(strict=True, gt=0, allow_inf_nan=False)] | None, TEXT
@@ -122,7 +125,7 @@ OptionalFile = Annotated[FileName | None, BeforeValidator(read_optional_word)]
 OptionalWord = Annotated[str | None, BeforeValidator(read_optional_word)]
 Bool = Annotated[bool, Field(strict=True), TEXT]
 Norm = Annotated[Literal["FreezeBN", "SyncBN", "GN", "None"], BeforeValidator(read_norm)]
-Count = Annotated[Int, Field(ge=1)]
+Count = Annotated[Int, Field(ge=1, le=_MOST)]
 Channels = Annotated[Int, Field(ge=8, multiple_of=8)]
 Fraction = Annotated[Float, Field(ge=0, le=1)]
 Counts = Annotated[tuple[Count, ...], Field(min_length=1), BeforeValidator(read_list)]

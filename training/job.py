@@ -34,12 +34,13 @@ from training.yaml_file import read_yaml
 
 DataSource = Literal["s3", "efs", "fsx"]
 
-_JOB_NAME = re.compile(r"[a-zA-Z0-9]([a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?")
+JOB_NAME = "[a-zA-Z0-9]([a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?"
+"""The pattern of a job's name, which Tab completion has too."""
 
 
 def is_job_name(name: str) -> bool:
     """Return whether a job can have that name: SageMaker's rule for a training job's."""
-    return _JOB_NAME.fullmatch(name) is not None
+    return re.fullmatch(JOB_NAME, name) is not None
 
 
 def _must_be_job_name(name: str) -> str:

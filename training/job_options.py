@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 import typer
 
 from training import algorithms, platforms
-from training.errors import UsageError
+from training.errors import FOLDER_GONE, UsageError
 from training.platforms.api import Launch, Machine, Plan
 
 if TYPE_CHECKING:
@@ -166,9 +166,7 @@ def _working_directory() -> Path:
     try:
         return Path.cwd()
     except FileNotFoundError as error:
-        raise UsageError(
-            "the folder that this was started in is gone; change to another"
-        ) from error
+        raise UsageError(FOLDER_GONE) from error
 
 
 def read_outputs(contracts: Sequence[type[Contract]], outputs_file: Path | None) -> Outputs:

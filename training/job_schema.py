@@ -9,8 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from pydantic.json_schema import GenerateJsonSchema
+
 from training import algorithms, platforms
 from training.config_keys import PREFIX
+from training.field_docs import field_docs
 from training.job import JobSpec
 
 SCHEMA = "job.schema.json"
@@ -29,9 +32,19 @@ _LENGTHS = {"minLength": "minItems", "maxLength": "maxItems"}
 Schema = dict[str, Any]
 
 
+class _WithDocs(GenerateJsonSchema):
+    """Pydantic's own, with the text below each field."""
+
+    def model_schema(self, schema: Any) -> Schema:
+        made = super().model_schema(schema)
+        for name, text in field_docs(schema["cls"]).items():
+            made["properties"][name]["description"] = text
+        return made
+
+
 def job_schema() -> Schema:
     """Return the schema: the keys of a spec, and the hyperparameters of its algorithm."""
-    schema = JobSpec.model_json_schema()
+    schema = JobSpec.model_json_schema(schema_generator=_WithDocs)
     definitions: Schema = schema.pop("$defs")
     properties: Schema = schema["properties"]
     properties["algorithm"]["enum"] = list(algorithms.NAMES)
@@ -56,7 +69,7 @@ def job_schema() -> Schema:
 
 def _hyperparameters(algorithm: str) -> Schema:
     model = algorithms.load(algorithm).HYPERPARAMETERS
-    part = model.model_json_schema()
+    part = model.model_json_schema(schema_generator=_WithDocs)
     # Users write its keys one by one, as `config:KEY`.
     part["properties"].pop("config", None)
     part["patternProperties"] = {f"^{PREFIX}": {}}

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -13,7 +14,8 @@ from training import platforms
 from training.cli import Format, FormatOption, log, new_app, print_json, run
 from training.errors import Interrupted, PreflightError, UsageError
 from training.job_options import JobOptions, takes_job_options
-from training.platforms.api import Ending, Plan
+from training.platforms.api import Plan
+from training.stop_signals import terminated_as_interrupted
 
 if TYPE_CHECKING:
     from training.job import Job
@@ -54,15 +56,19 @@ def launch(
     if explain:
         _explain(options, output_format)
         return
-    job, plan = options.plan()
-    # A plan from a file needs nobody; where AWS has told the outputs, it can be asked more.
-    offline = dry_run and options.outputs_file is not None
-    checked = _find(job, plan, offline=offline, suppressed=suppress or [])
-    if dry_run:
-        _print_plan(plan, checked, output_format)
-        _stop_on_errors(checked.findings)
-        return
-    status = _start(job, plan, checked, yes=yes, wait=wait)
+    with terminated_as_interrupted():
+        with _nothing_started():
+            job, plan = options.plan()
+            # A plan from a file needs nobody; where AWS has told the outputs, it can be asked more.
+            offline = dry_run and options.outputs_file is not None
+            checked = _find(job, plan, offline=offline, suppressed=suppress or [])
+            if dry_run:
+                _print_plan(plan, checked, output_format)
+                _stop_on_errors(checked.findings)
+                return
+            _confirm(plan, checked, yes=yes)
+        with _perhaps_started(plan):
+            status = platforms.load(job.spec.platform).submit(job, plan, wait=wait)
     if output_format is Format.JSON:
         print_json({"job_name": plan.job_name, "status": status, **plan.request.to_json()})
 
@@ -107,7 +113,32 @@ def _all_findings(job: Job, plan: Plan, *, offline: bool) -> list[Finding]:
     return [*found, *planned.not_asked(plan)] if offline else found
 
 
-def _start(job: Job, plan: Plan, checked: _Checked, *, yes: bool, wait: bool) -> Ending:
+@contextmanager
+def _nothing_started() -> Iterator[None]:
+    """Say to who stops a launch before anything is sent that it left nothing."""
+    try:
+        yield
+    except KeyboardInterrupt as error:
+        raise Interrupted("nothing was started") from error
+
+
+@contextmanager
+def _perhaps_started(plan: Plan) -> Iterator[None]:
+    """Say it where a platform that was stopped while it sends a job does not say more."""
+    try:
+        yield
+    except KeyboardInterrupt as error:
+        unknown = f"it is not known whether {plan.job_name} was started"
+        if plan.platform != "local":
+            unknown += (
+                ". Before you launch it again, look: python -m training.jobs status "
+                f"{plan.job_name} --platform {plan.platform}"
+            )
+        raise Interrupted(unknown) from error
+
+
+def _confirm(plan: Plan, checked: _Checked, *, yes: bool) -> None:
+    """Show the plan, ask whether to start it, and write the job down."""
     from training.plan_text import show_plan
 
     show_plan(plan, checked.findings, log, suppressed=checked.suppressed)
@@ -117,7 +148,6 @@ def _start(job: Job, plan: Plan, checked: _Checked, *, yes: bool, wait: bool) ->
     from training.jobs.launched import remember
 
     remember(plan)
-    return platforms.load(job.spec.platform).submit(job, plan, wait=wait)
 
 
 def _ask() -> None:
@@ -126,6 +156,8 @@ def _ask() -> None:
     try:
         answer = typer.confirm("Start it?", err=True)
     except typer.Abort:
+        # What comes next goes below the question.
+        log.print()
         answer = False
     if not answer:
         raise Interrupted("nothing was started")

@@ -10,9 +10,10 @@ _NUMBERS = (int, int | None, float, float | None)
 
 
 class SpecPart(BaseModel):
-    """A group of keys: immutable, an unknown key is an error, docstrings are the reference."""
+    """A group of keys: immutable, an unknown key is an error; the texts below are the reference."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+    # A number that is none would say "no limit", or go out as JSON that is none.
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
     @field_validator("*", mode="before")
     @classmethod

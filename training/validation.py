@@ -12,6 +12,7 @@ _WORDS = {
     "dict_type": "Expected keys and values",
     "list_type": "Expected a list",
     "model_type": "Expected keys and values",
+    "path_type": "Expected a path",
     "string_type": "Expected a text; what YAML would take for something else goes in quotes",
     "tuple_type": "Expected a list",
 }
@@ -58,7 +59,7 @@ def unknown_key(key: str, name: str, known: Iterable[str]) -> str:
         known: What could be there.
     """
     names = sorted(known)
-    near = [known_name for known_name in names if known_name.startswith(name)]
+    near = [known_name for known_name in names if name and known_name.startswith(name)]
     near = near or difflib.get_close_matches(name, names, n=1)
     hint = f"did you mean {near[0]}? " if near else ""
     return f"{key}: unknown key; {hint}known keys: {', '.join(names)}"

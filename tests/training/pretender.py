@@ -35,6 +35,7 @@ JUNK = {
     "nothing": Reply(200, None, b""),
     "an empty object": Reply(200, "application/json", b"{}"),
     "a list": Reply(200, "application/json", b"[1]"),
+    "null": Reply(200, "application/json", b"null"),
     "binary": Reply(200, "application/octet-stream", bytes(range(128, 256))),
     "a text": Reply(500, "text/plain", b"oops"),
     "a page of a gateway": Reply(502, "text/html", b"<html><body>Bad Gateway</body></html>"),

@@ -63,6 +63,16 @@ def test_the_command_line_wins_over_the_file(tmp_path: Path) -> None:
         ("retries: yes", "retries: True: expected a number"),
         ("instances: {count: true}", "instances.count: True: expected a number"),
         ("limits: {max_usd: true}", "limits.max_usd: True: expected a number"),
+        ("limits: {max_usd: .inf}", "limits.max_usd: inf: input should be a finite number"),
+        ("limits: {max_usd: 1e400}", "limits.max_usd: '1e400': input should be a finite number"),
+        ("local: {root: }", "local.root: None: expected a path"),
+        ("'': x", ": unknown key; known keys: algorithm"),
+        (
+            "hyperparameters: {images_per_epoch: 99999999999999999999999}",
+            "hyperparameters.images_per_epoch: 99999999999999999999999: input should be less than "
+            "or equal to 2147483647",
+        ),
+        ("tags: &x {a: *x}", "a value that holds itself"),
         ("sagemaker: {volume_gib: true}", "sagemaker.volume_gib: True: expected a number"),
         ("instances: {type: ''}", "instances.type: '': string should have at least 1 character"),
         ("channels: {log: --make}", "channels.log: '--make': expected folders with / betw"),

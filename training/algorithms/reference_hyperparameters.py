@@ -41,9 +41,7 @@ _OWN_KEYS: Mapping[str, str] = {
 class ReferenceHyperparameters(BaseModel):
     """Immutable; an unknown name is an error, except `config:KEY`."""
 
-    model_config = ConfigDict(
-        frozen=True, extra="forbid", use_attribute_docstrings=True, validate_default=True
-    )
+    model_config = ConfigDict(frozen=True, extra="forbid", validate_default=True)
 
     KEYS: ClassVar[frozenset[str]] = frozenset()
     """Keys of the implementation's configuration that `config:KEY` may set."""

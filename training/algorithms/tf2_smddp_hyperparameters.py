@@ -26,9 +26,7 @@ class Tf2SmddpHyperparameters(BaseModel):
     (aws/amazon-sagemaker-examples@f66773d, tensorflow2_smdataparallel_maskrcnn_demo.ipynb).
     """
 
-    model_config = ConfigDict(
-        frozen=True, extra="forbid", use_attribute_docstrings=True, validate_default=True
-    )
+    model_config = ConfigDict(frozen=True, extra="forbid", validate_default=True)
 
     mode: Annotated[Literal["train", "train_and_eval"], WORD] = "train"
     """train_and_eval: evaluate every `num_steps_per_eval` steps, and write a checkpoint."""

@@ -40,15 +40,18 @@ class _WaryParser:
                 of a bad moment in words of their own.
         """
         try:
-            parsed: dict[str, Any] = self._parser.parse(response, shape)
+            parsed: Any = self._parser.parse(response, shape)
         except Exception as error:
             # Nothing but an answer goes into a parser: whatever it stumbles over is in there.
             return _foreign(response, error)
+        if not isinstance(parsed, dict):
+            # Of JSON's null, botocore makes no answer at all.
+            return _foreign(response, None)
         # The fields of a known error are read apart, and have no metadata.
         if _is_error(shape) or (
             _is_of_aws(parsed, response) and _is_whole(parsed, response, shape)
         ):
-            return parsed
+            return dict(parsed)
         return _foreign(response, None)
 
 

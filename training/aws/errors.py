@@ -16,6 +16,8 @@ _PERMISSION = "Your identity lacks this permission; ask for it, or use another p
 _LOGIN = "The credentials have expired: log in again (aws sso login)"
 _KEY = "The access key is not known: check the credentials (aws configure)"
 _REGION = "This is in another region: set AWS_REGION to that one"
+_CLOCK = "Set this machine's clock (date -u tells it): AWS takes no request of another time"
+_SIGNATURE = "The secret key is wrong, or this machine's clock: check both (aws configure; date)"
 _SLOWER = "AWS asks for fewer requests: wait a minute and run the command again"
 
 _REMEDIES = {
@@ -26,7 +28,11 @@ _REMEDIES = {
     "403": _PERMISSION,
     "ExpiredToken": _LOGIN,
     "RequestExpired": "The request came too late: check this machine's clock, or log in again",
-    "SignatureDoesNotMatch": "The secret key is wrong: check the credentials (aws configure)",
+    "RequestTimeTooSkewed": _CLOCK,
+    "SignatureDoesNotMatch": _SIGNATURE,
+    "InvalidSignature": _SIGNATURE,
+    # Of EC2, for whatever is wrong with a signature.
+    "AuthFailure": _SIGNATURE,
     "InvalidClientTokenId": _KEY,
     "UnrecognizedClient": _KEY,
     "InvalidAccessKeyId": _KEY,
@@ -158,7 +164,7 @@ def refusal(error: ClientError) -> AwsRefused:
     request_id = error.response.get("ResponseMetadata", {}).get("RequestId", "")
     message = f"{error.operation_name}: {found.get('Message') or 'refused'} ({code}"
     message += f", request {request_id})" if request_id else ")"
-    if remedy := _remedy(code):
+    if remedy := _CLOCK if _is_of_another_time(message) else _remedy(code):
         message += f". {remedy}"
     return AwsRefused(
         message,
@@ -167,6 +173,14 @@ def refusal(error: ClientError) -> AwsRefused:
         request_id=request_id,
         status=error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 400),
     )
+
+
+def _is_of_another_time(message: str) -> bool:
+    """Return whether a service says that a request was signed too early or too late.
+
+    https://docs.aws.amazon.com/IAM/latest/UserGuide/signature-v4-troubleshooting.html
+    """
+    return "Signature expired" in message or "Signature not yet current" in message
 
 
 def _remedy(code: str) -> str | None:

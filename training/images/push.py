@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
-from types import FrameType
 
 from training.cli import Format, FormatOption
 from training.errors import Interrupted
@@ -25,6 +23,7 @@ from training.images.destination import connect, read_registry
 from training.images.publish import Image, bring
 from training.images.show import show
 from training.job_options import OutputsFileOption
+from training.stop_signals import terminated_as_interrupted
 
 
 def push(  # noqa: PLR0917  Typer reads the options from the signature
@@ -61,17 +60,11 @@ def push(  # noqa: PLR0917  Typer reads the options from the signature
 @contextmanager
 def _told_how_it_was_stopped() -> Iterator[None]:
     """Let SIGTERM end the command as Ctrl-C does: the registry's token goes from the disk."""
-
-    def stop(_number: int, _frame: FrameType | None) -> None:
-        raise KeyboardInterrupt
-
-    before = signal.signal(signal.SIGTERM, stop)
     try:
-        yield
+        with terminated_as_interrupted():
+            yield
     except KeyboardInterrupt as error:
         raise Interrupted(
             "the push was stopped. Layers that are up already are not sent again: run the same "
             "command to go on"
         ) from error
-    finally:
-        signal.signal(signal.SIGTERM, before)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
 PROJECT = Path(__file__).resolve().parents[2]
 
 _MADE_FOLDERS = frozenset({"__pycache__"})
-_MADE_SUFFIXES = frozenset({".pyc", ".tmp"})
+_MADE_SUFFIXES = (".pyc", ".tmp")
 
 
 def find_sources(project: Path, sources: Sequence[str]) -> dict[str, Path]:
@@ -20,19 +21,21 @@ def find_sources(project: Path, sources: Sequence[str]) -> dict[str, Path]:
     found: dict[str, Path] = {}
     for source in sources:
         path = project / source
-        files = [path] if path.is_file() else _files_below(path)
-        found |= {str(PurePosixPath(file.relative_to(project))): file for file in files}
+        files = [source] if path.is_file() else _files_below(project, source)
+        found |= {file: project / file for file in files}
     return dict(sorted(found.items()))
 
 
-def _files_below(folder: Path) -> Iterator[Path]:
-    if not folder.is_dir():
+def _files_below(project: Path, folder: str) -> Iterator[str]:
+    # Texts, and what the system tells of a whole folder: each launch looks at hundreds of files.
+    if not (project / folder).is_dir():
         return
-    for entry in folder.iterdir():
-        if entry.name.startswith("."):
-            continue
-        if entry.is_dir():
-            if entry.name not in _MADE_FOLDERS:
-                yield from _files_below(entry)
-        elif entry.suffix not in _MADE_SUFFIXES:
-            yield entry
+    with os.scandir(project / folder) as entries:
+        for entry in entries:
+            if entry.name.startswith("."):
+                continue
+            if entry.is_dir():
+                if entry.name not in _MADE_FOLDERS:
+                    yield from _files_below(project, f"{folder}/{entry.name}")
+            elif not entry.name.endswith(_MADE_SUFFIXES):
+                yield f"{folder}/{entry.name}"

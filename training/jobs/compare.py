@@ -25,6 +25,9 @@ _SERVICES = {"sagemaker": SAGEMAKER_TRAINING, "ec2": EC2_ON_DEMAND, "eks": EC2_O
 
 _DEFAULT = Path("compare.html")
 
+_PAGE = b"<!doctype html"
+"""How a page begins."""
+
 
 def compare(
     jobs: Annotated[
@@ -46,6 +49,8 @@ def compare(
     from training.report import comparison, comparison_page, write_page
 
     _check(jobs, comparison.MOST_RUNS)
+    if output_format is Format.TEXT:
+        _check_output(output)
     runs = comparison.read_runs(jobs)
     price, notes = _price(runs, region)
     if output_format is Format.JSON:
@@ -64,6 +69,22 @@ def _check(folders: Sequence[Path], most: int) -> None:
     for folder in folders:
         if seen.setdefault(folder.resolve(), folder) is not folder:
             raise UsageError(f"{folder}: is named twice")
+
+
+def _check_output(output: Path) -> None:
+    if output.is_dir() or not output.resolve().parent.is_dir():
+        raise UsageError(f"--output {output}: must be a file, in a folder that is there")
+    # Such as a log that was meant to be compared.
+    if output.is_file() and _beginning(output) not in (b"", _PAGE):
+        raise UsageError(f"--output {output}: is there, and is no page; name another file")
+
+
+def _beginning(file: Path) -> bytes:
+    try:
+        with file.open("rb") as opened:
+            return opened.read(len(_PAGE)).lower()
+    except OSError as error:
+        raise UsageError(f"--output {file}: cannot be read ({error.strerror})") from error
 
 
 def _price(

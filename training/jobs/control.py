@@ -57,6 +57,15 @@ class JobControl(Protocol):
             AwsError: They cannot be asked for.
         """
 
+    def conclude(self, name: str) -> None:
+        """Return where a job that has ended completed; else say how it ended, as `follow` does.
+
+        Raises:
+            UsageError: There is no such job.
+            JobFailed, JobCheckpointed, Interrupted: How it ended otherwise.
+            AwsError: There were no machines for it; or it cannot be asked for.
+        """
+
     def stop(self, name: str) -> JobInfo:
         """Ask a job to end; return how it is doing. A job that has ended stays as it is.
 

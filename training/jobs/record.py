@@ -25,7 +25,9 @@ RECORD = "distributed-mask-rcnn/jobs.jsonl"
 LOCK_WAIT_S = 5.0
 """A line takes milliseconds; who holds the lock for longer has stopped."""
 
-REBUILD = "python -m training.jobs list --platform all --record"
+ASK_AWS = "python -m training.jobs list --platform all"
+
+REBUILD = f"{ASK_AWS} --record"
 
 
 @dataclass(frozen=True, kw_only=True)

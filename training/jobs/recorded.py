@@ -12,14 +12,21 @@ from training.columns import in_columns
 from training.errors import UsageError
 from training.jobs.everywhere import Found
 from training.jobs.info import as_text
-from training.jobs.record import REBUILD, Record, Recorded, RecordTrouble
+from training.jobs.record import ASK_AWS, REBUILD, Record, Recorded, RecordTrouble
 
 _HEAD = ("NAME", "PLATFORM", "REGION", "ACCOUNT", "LAUNCHED", "LOG")
 
 
 def show_recorded(limit: int, output_format: Format) -> None:
-    """Print the jobs that were launched from this machine, newest first; AWS is not asked."""
-    jobs = _read()[:limit]
+    """Print the jobs that were launched from this machine, newest first; AWS is not asked.
+
+    Raises:
+        UsageError: The record cannot be read: nobody knows whether it has jobs.
+    """
+    try:
+        jobs = _read()[:limit]
+    except RecordTrouble as trouble:
+        raise UsageError(f"{trouble}. What AWS knows, with no record: {ASK_AWS}") from trouble
     if output_format is Format.JSON:
         print_json({"jobs": [asdict(each) for each in jobs]})
     elif jobs:
@@ -34,6 +41,7 @@ def record(found: Sequence[Found]) -> None:
     """Write down the jobs that AWS has told of, where the record lacks them.
 
     Raises:
+        UsageError: The record cannot be written.
         AwsError: It does not say whose credentials these are.
     """
     from training.aws.client import new_session
@@ -56,8 +64,7 @@ def record(found: Sequence[Found]) -> None:
     try:
         added = Record.of(os.environ).add_missing(jobs)
     except RecordTrouble as trouble:
-        log.print(f"Nothing is written down: {trouble}")
-        return
+        raise UsageError(f"nothing is written down: {trouble}") from trouble
     log.print(f"Written down: {added} more job(s).")
 
 
@@ -74,7 +81,11 @@ def told_where(name: str, platform: str) -> Iterator[None]:
 
 
 def _hint(name: str, platform: str) -> str | None:
-    launched = [each for each in _read() if each.name == name]
+    try:
+        launched = [each for each in _read() if each.name == name]
+    except RecordTrouble as trouble:
+        log.print(f"The record of jobs is left out: {trouble}")
+        return None
     if not launched:
         return None
     places = "; ".join(each.place for each in launched)
@@ -87,13 +98,13 @@ def _hint(name: str, platform: str) -> str | None:
 
 
 def _read() -> list[Recorded]:
-    """Return the jobs of the record, newest first; what is wrong with it is told once."""
-    try:
-        record_ = Record.of(os.environ)
-        jobs, damaged = record_.read()
-    except RecordTrouble as trouble:
-        log.print(f"The record of jobs is left out: {trouble}")
-        return []
+    """Return the jobs of the record, newest first; damaged lines are told.
+
+    Raises:
+        RecordTrouble: It cannot be read.
+    """
+    record_ = Record.of(os.environ)
+    jobs, damaged = record_.read()
     if damaged:
         log.print(
             f"{record_.file}: {damaged} damaged line(s) left out. What AWS knows, writes down: "

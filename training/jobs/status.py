@@ -9,8 +9,9 @@ from typing import Annotated
 
 import typer
 
+from training.aws.errors import AwsRefused
 from training.cli import Format, FormatOption, log, print_json, result
-from training.errors import AwsError, Interrupted, JobCheckpointed, JobFailed, UsageError
+from training.errors import AwsError, UsageError
 from training.jobs.control import (
     JobControl,
     JobNameArgument,
@@ -20,6 +21,7 @@ from training.jobs.control import (
 )
 from training.jobs.info import JobInfo, as_text
 from training.jobs.recorded import told_where
+from training.platforms.watching import watching
 from training.prices.cache import price_cache
 from training.prices.spent import Spent, spent
 
@@ -41,8 +43,8 @@ def status(
 ) -> None:
     """Show how a job is doing, and why it failed if it did.
 
-    With --watch it ends with the job's exit code: 0 completed, 1 failed, 75 with a checkpoint, 130
-    stopped. Ctrl-C ends the watching, not the job.
+    With --watch it ends as `logs -f` does: 0 completed, 1 failed, 4 AWS had no machines, 75 with a
+    checkpoint, 130 stopped before there was one. Ctrl-C ends the watching, not the job.
     """
     if watch and output_format is Format.JSON:
         raise UsageError("--watch: shows lines for people; without it, --format json prints once")
@@ -50,42 +52,43 @@ def status(
     with told_where(name, platform):
         job = control.status(name)
     if watch:
-        job = _watched(control, job)
+        command, where = "python -m training.jobs", f"{name} --platform {platform}"
+        with watching(
+            name, follow=f"{command} status --watch {where}", stop=f"{command} stop {where}"
+        ):
+            job = _watched(control, job)
     show_job(job, output_format)
-    if watch:
-        _end_as(job)
+    # What has completed needs no further answer.
+    if watch and job.status != "completed":
+        control.conclude(name)
 
 
 def _watched(control: JobControl, job: JobInfo) -> JobInfo:
     """Show each change of a job until it has ended, and return how it ended."""
-    shown, answered_s = "", time.monotonic()
-    try:
-        while not job.has_ended:
-            line = f"{job.status} ({job.detail})" + (f": {job.message}" if job.message else "")
-            if line != shown:
-                result.print(f"{datetime.now(UTC):%H:%M:%S} {line}")
-                shown = line
-            time.sleep(WATCH_S)
-            try:
-                job = control.status(job.name)
-                answered_s = time.monotonic()
-            except AwsError as error:
-                if time.monotonic() - answered_s > GIVE_UP_S:
-                    raise
+    shown, answered_s, is_silent = "", time.monotonic(), False
+    while not job.has_ended:
+        line = f"{job.status} ({job.detail})" + (f": {job.message}" if job.message else "")
+        if line != shown:
+            result.print(f"{datetime.now(UTC):%H:%M:%S} {line}")
+            shown = line
+        time.sleep(WATCH_S)
+        try:
+            job = control.status(job.name)
+        except AwsError as error:
+            if _is_denial(error) or time.monotonic() - answered_s > GIVE_UP_S:
+                raise
+            if not is_silent:
                 log.print(f"{error}; asks again")
-    except KeyboardInterrupt:
-        raise Interrupted(f"the watching alone; {job.name} goes on") from None
+            is_silent = True
+            continue
+        if is_silent:
+            log.print("there is an answer again")
+        answered_s, is_silent = time.monotonic(), False
     return job
 
 
-def _end_as(job: JobInfo) -> None:
-    """End with the exit code of the job, as `logs -f` does."""
-    if job.status == "failed":
-        raise JobFailed(f"{job.name} failed")
-    if job.status == "checkpointed":
-        raise JobCheckpointed(f"{job.name} has a checkpoint: launch --resume goes on from it")
-    if job.status == "stopped":
-        raise Interrupted(f"{job.name} was stopped")
+def _is_denial(error: AwsError) -> bool:
+    return isinstance(error, AwsRefused) and error.is_denial
 
 
 def show_job(job: JobInfo, output_format: Format) -> None:

@@ -11,13 +11,13 @@ import signal
 import subprocess
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 from training.errors import Interrupted, TrainingError
 from training.kubernetes.errors import KubernetesUnreachable, judge_helm
 from training.kubernetes.tools import environment
 from training.kubernetes.values_text import values_text
+from training.stop_signals import terminated_as_interrupted
 
 if TYPE_CHECKING:
     from training.kubernetes.helm import Helm
@@ -78,24 +78,6 @@ def change(
             said, doing=f"helm {verb} {release}", release=release, namespace=helm.namespace
         )
     return done
-
-
-@contextmanager
-def terminated_as_interrupted() -> Iterator[None]:
-    """Treat SIGTERM as Ctrl-C, where this is the main thread."""
-
-    def stop(_number: int, _frame: FrameType | None) -> None:
-        raise KeyboardInterrupt
-
-    try:
-        before = signal.signal(signal.SIGTERM, stop)
-    except ValueError:  # another thread: signals reach the main one
-        yield
-        return
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
 
 
 @contextmanager

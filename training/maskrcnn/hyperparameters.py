@@ -57,9 +57,7 @@ class Hyperparameters(BaseModel):
     neither, `lr_epoch_schedule` has the reference's 24 epochs.
     """
 
-    model_config = ConfigDict(
-        frozen=True, extra="forbid", use_attribute_docstrings=True, validate_default=True
-    )
+    model_config = ConfigDict(frozen=True, extra="forbid", validate_default=True)
 
     # Model
     mode_fpn: Bool = True

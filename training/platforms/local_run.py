@@ -175,7 +175,7 @@ _PLAIN_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*$")
 def _outcome(log: LogChannel) -> dict[str, Any]:
     try:
         outcome = json.loads(log.outcome.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return {}
     return outcome if isinstance(outcome, dict) else {}
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from training.errors import AwsError, Interrupted
+from training.stop_signals import terminated_as_interrupted
 
 
 @contextmanager
@@ -18,11 +19,12 @@ def watching(job_name: str, *, follow: str, stop: str) -> Iterator[None]:
         stop: The command that ends it.
 
     Raises:
-        Interrupted: The user stopped watching.
+        Interrupted: The user, or whoever ended this process, stopped watching.
         AwsError: AWS cannot be asked any more.
     """
     try:
-        yield
+        with terminated_as_interrupted():
+            yield
     except KeyboardInterrupt as error:
         raise Interrupted(
             f"watching; {job_name} goes on. Watch it again: {follow}; end it: {stop}"

@@ -10,6 +10,9 @@ from training.errors import UsageError
 from training.preflight.check import Check
 from training.preflight.finding import Finding
 
+_MOST_NEAR = 5
+"""How many codes a message names that is about another."""
+
 
 @dataclass(frozen=True)
 class Selection:
@@ -57,9 +60,9 @@ class Selection:
 
 
 def _unknown(option: str, code: str, known: Collection[str]) -> str:
-    containing = [name for name in sorted(known) if code.lower() in name]
+    containing = [name for name in sorted(known) if code and code.lower() in name]
     close = difflib.get_close_matches(code.lower(), sorted(known), n=3)
-    nearest = list(dict.fromkeys([*close, *containing]))
+    nearest = list(dict.fromkeys([*close, *containing]))[:_MOST_NEAR]
     hint = f"did you mean {' or '.join(nearest)}? " if nearest else ""
     return (
         f"{option} {code}: there is no finding of that name; {hint}docs/reference.md lists all of "

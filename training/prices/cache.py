@@ -38,7 +38,7 @@ def read_cached(file: Path) -> PriceList | None:
         found = read_price_list(json.loads(file.read_bytes()))
     except FileNotFoundError:
         return None
-    except OSError as error:
+    except (OSError, RecursionError) as error:
         raise ValueError(str(error)) from error
     if cached_file(file.parent, found.service, found.region) != file:
         raise ValueError(f"the prices of {found.service} in {found.region}")

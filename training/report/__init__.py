@@ -7,12 +7,10 @@ It reads the log channel as `training.layout` describes it and works with whatev
 
 from __future__ import annotations
 
-import os
-from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from training.errors import JobFailed
 from training.layout import LogChannel, TrainChannel
+from training.maskrcnn.files import write_result
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -40,11 +38,5 @@ def write_page(path: Path, html: str) -> None:
     Raises:
         JobFailed: It cannot be written.
     """
-    aside = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        aside.write_text(html, encoding="utf-8")
-        aside.replace(path)
-    except OSError as error:
-        with suppress(OSError):
-            aside.unlink(missing_ok=True)
-        raise JobFailed(f"{path}: cannot be written ({error.strerror})") from error
+    # A text that came with a lone surrogate, as JSON may spell one, is shown as that spelling.
+    write_result(path, html.encode("utf-8", "backslashreplace"))

@@ -59,6 +59,17 @@ class Sample:
     """Those that were asked for by id, as far as they are there."""
 
 
+_OF_ANOTHER_FORM = (
+    AttributeError,
+    KeyError,
+    OverflowError,
+    RecursionError,
+    TypeError,
+    ValueError,
+)
+"""What comes of values that are not as COCO has them."""
+
+
 def choose_pictures(
     log: LogChannel, train: TrainChannel | None, *, named: Collection[int] = ()
 ) -> Sample:
@@ -80,7 +91,7 @@ def choose_pictures(
     annotations = _annotations(train.annotations(split))
     try:
         return _sample(predictions, annotations, train.images(split), named)
-    except (KeyError, TypeError, ValueError) as error:
+    except _OF_ANOTHER_FORM as error:
         raise NoPictures(
             f"Predictions or annotations of {split} are not in COCO's form ({error!r})."
         ) from error
@@ -117,7 +128,7 @@ def _annotations(path: Path) -> dict[str, Any]:
         document = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise NoPictures(f"The annotations are not there: {path}") from None
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         raise NoPictures(f"The annotations cannot be read: {path}") from None
     if not isinstance(document, dict):
         raise NoPictures(f"The annotations are not in COCO's form: {path}")

@@ -34,7 +34,7 @@ def judge_outputs(log: LogChannel, train: TrainChannel | None) -> Evaluation | N
         ) from error
     except TrainingError as error:
         raise BadEvaluation(f"Nothing is told by class: {error}.") from error
-    except (ValueError, TypeError, KeyError, AttributeError) as error:
+    except (AttributeError, KeyError, OverflowError, TypeError, ValueError) as error:
         raise BadEvaluation(
             f"Nothing is told by class: {outputs.path.name} is not in COCO's result format "
             f"({error!r})."

@@ -102,6 +102,6 @@ def _head(text: str) -> tuple[str, int | None, frozenset[int] | None]:
                 step if isinstance(step, int) else None,
                 None if images is None else frozenset(map(int, images)),
             )
-        except (ValueError, KeyError, AttributeError, TypeError):
+        except (ValueError, KeyError, AttributeError, TypeError, RecursionError):
             pass
     raise NoPictures("predictions.json is not whole: the job was stopped while it was written.")

@@ -58,6 +58,10 @@ def test_refusal_keeps_operation_code_request_and_cause() -> None:
         ("ExpiredTokenException", "aws sso login"),
         ("InvalidClientTokenId", "aws configure"),
         ("UnrecognizedClientException", "aws configure"),
+        ("RequestTimeTooSkewed", "Set this machine's clock"),
+        ("SignatureDoesNotMatch", "The secret key is wrong, or this machine's clock"),
+        ("InvalidSignatureException", "The secret key is wrong, or this machine's clock"),
+        ("AuthFailure", "The secret key is wrong, or this machine's clock"),
         ("Throttling", "wait a minute"),
         ("ThrottlingException", "wait a minute"),
         ("ThrottledException", "wait a minute"),
@@ -71,6 +75,13 @@ def test_refusal_keeps_operation_code_request_and_cause() -> None:
 )
 def test_common_refusals_say_what_to_do(code: str, remedy: str) -> None:
     assert remedy in str(refuse(code))
+
+
+@pytest.mark.parametrize("code", ["SignatureDoesNotMatch", "InvalidSignatureException"])
+@pytest.mark.parametrize("why", ["Signature expired: 20260101", "Signature not yet current: 2026"])
+def test_a_clock_that_is_wrong_is_not_told_as_a_wrong_key(code: str, why: str) -> None:
+    assert "Set this machine's clock" in str(refuse(code, why))
+    assert "secret key" not in str(refuse(code, why))
 
 
 def test_a_denial_names_the_action_that_the_service_does_not_name() -> None:

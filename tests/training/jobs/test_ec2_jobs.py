@@ -66,6 +66,15 @@ def jobs(
     return invoke
 
 
+def test_watching_ends_as_following_does(jobs: Jobs, cluster: SmallCluster) -> None:
+    cluster.jobs["job-1"]["state"] = "checkpointed"
+    ends = [jobs(*command, "job-1") for command in (("status", "--watch"), ("logs", "-f"))]
+    assert [code for code, _, _ in ends] == [75, 75]
+    assert all(
+        "to go on: the same launch command with --resume --name job-1" in e for *_, e in ends
+    )
+
+
 def test_jobs_are_listed_newest_first(jobs: Jobs, cluster: SmallCluster) -> None:
     cluster.jobs["job-1"]["state"] = "checkpointed"
     cluster("submit", document(name="job-2"))

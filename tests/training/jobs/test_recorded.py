@@ -77,13 +77,34 @@ def test_damaged_lines_are_told_once(record: Record, invoke: Invoke) -> None:
     assert len(stderr.splitlines()) == 1
 
 
-def test_a_record_that_cannot_be_read_is_told_and_no_failure(
-    record: Record, invoke: Invoke
+@pytest.mark.parametrize("options", [(), ("--format", "json")])
+def test_a_record_that_cannot_be_read_is_no_empty_one(
+    record: Record, invoke: Invoke, options: tuple[str, ...]
 ) -> None:
     record.file.mkdir(parents=True)
-    code, _, stderr = invoke("list", "--recorded")
-    assert code == 0
-    assert stderr.startswith("The record of jobs is left out: ")
+    assert invoke("list", "--recorded", *options) == (
+        2,
+        "",
+        f"error: {record.file}: cannot be read (Is a directory). What AWS knows, with no record: "
+        "python -m training.jobs list --platform all\n",
+    )
+
+
+def test_where_only_a_hint_is_looked_for_a_record_that_cannot_be_read_ends_nothing(
+    record: Record, invoke: Invoke, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Jobs:
+        def status(self, name: str) -> None:
+            raise UsageError(f"{name}: is not there")
+
+    record.file.mkdir(parents=True)
+    monkeypatch.setattr(status, "load", lambda *_: Jobs())
+    assert invoke("status", "a") == (
+        2,
+        "",
+        f"The record of jobs is left out: {record.file}: cannot be read (Is a directory)\n"
+        "error: a: is not there\n",
+    )
 
 
 def test_both_options_are_wrong_usage(record: Record, invoke: Invoke) -> None:
@@ -123,6 +144,11 @@ def test_what_aws_tells_is_written_down(
     assert (code, stderr) == (0, "Written down: 2 more job(s).\n")
     assert record.read()[0] == [job(), job("old", created=None, log=None)]
     assert invoke("list", "--record")[2] == "Written down: 0 more job(s).\n"
+    record.file.unlink()
+    record.file.mkdir()
+    code, stdout, stderr = invoke("list", "--record")
+    assert (code, len(stdout.splitlines())) == (2, 3)
+    assert stderr.startswith(f"error: nothing is written down: {record.file}: cannot be ")
 
 
 @pytest.mark.parametrize("command", ["status", "logs", "stop"])

@@ -77,6 +77,12 @@ def test_jobs_are_followed_to_each_end(commands: Commands) -> None:
     assert "Last lines of algo-1:\n  Local AWS runs no container" in ended["failed"][1]
     assert "got no machines: CapacityError" in ended["capacity"][1]
     assert "with --resume --name limit goes on" in ended["limit"][1]
+    # Whoever only watches is told the same end.
+    for case, (_, stderr, code) in ended.items():
+        watched, _, said = commands.run("status", "--watch", names[case])
+        assert watched == code
+        end = next((line for line in stderr.splitlines() if line[:6] in {"error:", "stoppe"}), "")
+        assert said.splitlines()[:1] == ([end] if end else [])
     # Once it has ended, its lines are there all the same.
     code, again, _ = commands.run("logs", names["completed"])
     # The order of two hosts is that in which their lines arrived.

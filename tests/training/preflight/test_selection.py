@@ -66,3 +66,15 @@ def test_a_code_that_there_is_not_is_an_error_with_those_that_there_are(
 ) -> None:
     with pytest.raises(UsageError, match=message):
         Selection.parse(only, suppressed, KNOWN)
+
+
+def test_a_hint_names_few_codes() -> None:
+    known = {f"nothing-{number}" for number in range(10, 30)}
+    near = " or ".join(f"nothing-{number}" for number in range(10, 15))
+    for code, hint in (("", ""), ("no", f"did you mean {near}? ")):
+        with pytest.raises(UsageError) as error:
+            Selection.parse([], [code], known)
+        assert str(error.value) == (
+            f"--suppress {code}: there is no finding of that name; {hint}docs/reference.md lists "
+            "all of them"
+        )

@@ -117,7 +117,10 @@ def test_a_list_of_another_region_is_not_taken_for_this_one(tmp_path: Path) -> N
     assert f"{file} is damaged" in why(found)
 
 
-@pytest.mark.parametrize("content", [b"", b"{}", b"\xff", b'{"usd_per_hour": {"a": 0}}'])
+@pytest.mark.parametrize(
+    "content",
+    [b"", b"{}", b"\xff", b'{"usd_per_hour": {"a": 0}}', pytest.param(b"[" * 100_000, id="deep")],
+)
 def test_damaged_cache_is_named_and_the_shipped_price_is_taken(
     tmp_path: Path, shipped: list[PriceList], content: bytes
 ) -> None:

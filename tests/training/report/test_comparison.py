@@ -172,3 +172,29 @@ def test_wrong_usage_is_told(make_run: MakeRun, tmp_path: Path) -> None:
         code, _, error = compare(*arguments)
         assert code != 0
         assert said in str(error)
+
+
+def test_only_a_page_is_written_over(make_run: MakeRun, tmp_path: Path) -> None:
+    one, two, page = make_run("one"), make_run("two"), tmp_path / "page.html"
+    metrics = LogChannel(one).metrics
+    before = metrics.read_bytes()
+    for output, said in [
+        (metrics, "is there, and is no page; name another file"),
+        (tmp_path, "must be a file, in a folder that is there"),
+        ("", "must be a file, in a folder that is there"),
+        (tmp_path / "no" / "page.html", "must be a file, in a folder that is there"),
+    ]:
+        _, _, error = compare(one, two, "--output", output)
+        assert str(error).endswith(said)
+    assert metrics.read_bytes() == before
+    page.touch()
+    for _ in range(2):
+        assert compare(one, two, "--output", page)[0] == 0
+    assert page.read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
+
+
+def test_a_text_that_is_no_text_stops_no_page(make_run: MakeRun, tmp_path: Path) -> None:
+    odd = [make_run("one", weights="\ud800"), make_run("two", weights="w")]
+    page = tmp_path / "page.html"
+    assert compare(*odd, "--output", page)[0] == 0
+    assert "\\ud800" in page.read_text(encoding="utf-8")

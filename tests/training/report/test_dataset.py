@@ -103,6 +103,29 @@ def test_broken_predictions_are_said(sample: Any, coco: TrainChannel, text: str,
         choose_pictures(sample.log, coco)
 
 
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"annotations": [3]},
+        {"images": [3]},
+        {"categories": [3]},
+        {"images": [{"id": float("inf"), "file_name": "x", "width": 1, "height": 1}]},
+        {"annotations": None},
+    ],
+)
+def test_annotations_of_another_form_are_said(
+    sample: Any, coco: TrainChannel, tmp_path: Path, change: dict[str, Any]
+):
+    sample.write_predictions()
+    shutil.copytree(coco.root, tmp_path / "coco")
+    data = TrainChannel(tmp_path / "coco")
+    file = data.annotations("val2017")
+    annotations = json.loads(file.read_text(encoding="utf-8"))
+    file.write_text(json.dumps(annotations | change), encoding="utf-8")
+    with pytest.raises(NoPictures, match=r"not in COCO's form|No picture of"):
+        choose_pictures(sample.log, data)
+
+
 @pytest.mark.parametrize("name", ["../secret.jpg", "/etc/passwd", "a/../../secret.jpg"])
 def test_a_picture_outside_of_its_folder_is_never_read(sample: Any, tmp_path: Path, name: str):
     data = TrainChannel(tmp_path / "data")

@@ -92,10 +92,16 @@ def test_everything_that_a_user_made_is_escaped(sample: Any, tmp_path: Path):
     assert any(EVIL in str(image["alt"]) for image in page.having("img"))
 
 
+DEEP = b'{"a":' * 100_000
+"""More than Python's own parser goes down."""
+
+
 @pytest.mark.parametrize(
     "name", ["job", "hyperparameters", "metrics", "predictions", "outcome", "evaluation"]
 )
-@pytest.mark.parametrize("content", [None, b"", b"{", b"[]", b"\xff\xfe\x00", b"{}"])
+@pytest.mark.parametrize(
+    "content", [None, b"", b"{", b"[]", b"\xff\xfe\x00", b"{}", pytest.param(DEEP, id="deep")]
+)
 def test_any_file_may_be_missing_or_broken(
     sample: Any, coco: TrainChannel, name: str, content: bytes | None
 ):

@@ -13,6 +13,7 @@ from training.job import is_job_name
 from training.job_options import read_outputs
 from training.jobs.info import JobInfo
 from training.outputs import ClusterOutputs, StorageOutputs
+from training.platforms.common.ending import conclude
 from training.platforms.common.patience import Patience, Timer
 from training.platforms.ec2.answer import HeadAway
 from training.platforms.ec2.cloudwatch import show_from_cloudwatch
@@ -59,7 +60,7 @@ class ClusterJobs:
 
     def status(self, name: str) -> JobInfo:
         """Return how a job is doing."""
-        return self._info(read_state(self._head().ask("status", _named(name))))
+        return self._info(self._state(name))
 
     def show(self, name: str, line: Callable[[str], None]) -> None:
         """Show the lines that a job has written by now; CloudWatch's where no head is there."""
@@ -90,9 +91,16 @@ class ClusterJobs:
         _named(name)
         follow_job(head_of(self._cluster, attempts=None), name, line)
 
+    def conclude(self, name: str) -> None:
+        """Say how a job has ended."""
+        conclude(self._state(name), last_lines=())
+
     def stop(self, name: str) -> JobInfo:
         """Ask a job to end: its processes get time for a checkpoint."""
         return self._info(read_state(self._head().ask("stop", _named(name))))
+
+    def _state(self, name: str) -> JobState:
+        return read_state(self._head().ask("status", _named(name)))
 
     def _head(self) -> Head:
         return head_of(self._cluster, attempts=ATTEMPTS)

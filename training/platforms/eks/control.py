@@ -10,6 +10,7 @@ from training.errors import AwsError
 from training.job_options import read_outputs
 from training.jobs.info import JobInfo
 from training.outputs import KubernetesOutputs, StorageOutputs
+from training.platforms.common.ending import conclude
 from training.platforms.eks.connection import connected
 from training.platforms.eks.follow import follow as follow_job
 from training.platforms.eks.launcher_log import LauncherLog
@@ -68,6 +69,11 @@ class EksJobs:
         with connected(self._cluster) as connection:
             require(connection, name, now=datetime.now(UTC))
             follow_job(connection, name, line)
+
+    def conclude(self, name: str) -> None:
+        """Say how a job has ended."""
+        with connected(self._cluster) as connection:
+            conclude(require(connection, name, now=datetime.now(UTC)), last_lines=())
 
     def stop(self, name: str) -> JobInfo:
         """End a job: its ranks get time for a checkpoint; then what is left of it is removed."""

@@ -16,7 +16,9 @@ from training.aws.sagemaker import JobPage
 from training.cli import log as console
 from training.jobs.info import JobInfo
 from training.platforms.common.patience import Patience, Timer, connect
+from training.platforms.sagemaker import ending
 from training.platforms.sagemaker import follow as following
+from training.platforms.sagemaker.checkpoints import look_for_checkpoint
 from training.platforms.sagemaker.find_job import find_job
 from training.platforms.sagemaker.fingerprint import fingerprint_of
 from training.platforms.sagemaker.state import JobState, read_state
@@ -74,6 +76,16 @@ def follow(name: str, line: Callable[[str], None]) -> None:
     """Show a job's lines until it has ended; once it is found, whatever is down meanwhile."""
     find_job(_patience(Timer()), name)
     following.follow(connect(), name, line)
+
+
+def conclude(name: str) -> None:
+    """Say how a job has ended."""
+    patience = _patience(Timer())
+    ending.conclude(
+        find_job(patience, name),
+        last_lines=(),
+        look_for_checkpoint=lambda state: look_for_checkpoint(state, patience),
+    )
 
 
 def stop(name: str) -> JobInfo:

@@ -15,7 +15,7 @@ from tests.training.platforms.eks.planning import outputs, request
 from tests.training.platforms.eks.recorded import mpijob
 from tests.training.platforms.eks.small_operator import SmallOperator
 from tests.waiting import wait_for
-from training.errors import AwsError, UsageError
+from training.errors import AwsError, JobCheckpointed, UsageError
 from training.jobs import control
 from training.jobs.control import JobControl
 from training.platforms.eks.charts import FOLDER
@@ -62,6 +62,8 @@ def test_a_job_is_listed_shown_stopped_and_remembered(
     (kept,) = jobs.jobs(limit=20)
     assert (kept.status, kept.message) == ("checkpointed", stopped.message)
     assert jobs.status("job-1").status == "checkpointed"
+    with pytest.raises(JobCheckpointed, match=r"with --resume --name job-1$"):
+        jobs.conclude("job-1")
     # Its pods are gone, and with them the hours that they ran.
     assert isinstance(kept.usage, NotKnown)
     with pytest.raises(AwsError, match=r"its pods are gone, .* python -m training.kubernetes att"):

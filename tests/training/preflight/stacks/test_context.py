@@ -52,6 +52,7 @@ def test_an_assignment_without_key_or_value_is_refused(
     ("content", "message"),
     [
         ("{", "cdk.json: not JSON"),
+        pytest.param("[" * 100_000, "cdk.json: not JSON", id="deep"),
         ([], "cdk.json: expected a JSON object"),
         ({"context": []}, "cdk.json: context is no JSON object"),
     ],

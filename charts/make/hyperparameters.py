@@ -5,6 +5,7 @@ from __future__ import annotations
 from pydantic import BaseModel
 
 from training import algorithms
+from training.field_docs import field_docs
 from training.hyperparameter_text import to_text
 
 from .key import PYTHON_FLAG, Key, Schema, one_of, optional, quoted, text, whole
@@ -93,7 +94,7 @@ def names_of(algorithm: str) -> dict[str, str]:
 def keys_of(algorithm: str) -> tuple[Key, ...]:
     """Return the keys, each with the algorithm's own default and description."""
     model = model_of(algorithm)
-    defaults = model().model_dump()
+    defaults, about = model().model_dump(), field_docs(model)
     # What the trainer fills in by itself once either schedule is given stays unsaid.
     unsaid = {"lr_epoch_schedule"} if algorithm == "horovod" else set()
     keys = []
@@ -106,7 +107,7 @@ def keys_of(algorithm: str) -> tuple[Key, ...]:
                 name=key,
                 default=default,
                 rule=optional(rule) if default is None else rule,
-                about=_one_line(model.model_fields[name].description or ""),
+                about=_one_line(about[name]),
                 old=_OLD.get(name, "the same"),
             )
         )

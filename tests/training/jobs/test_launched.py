@@ -13,6 +13,7 @@ from tests.training.platforms.sagemaker import planning as sagemaker
 from training import launch as launcher
 from training import platforms
 from training.job import read_job
+from training.job_options import JobOptions
 from training.jobs.launched import remember
 from training.jobs.record import Record, Recorded
 
@@ -96,6 +97,8 @@ def test_a_launch_writes_its_job_down_before_it_is_sent(
     plan = sagemaker.plan(name="mine", data_source="s3")
     monkeypatch.setattr(platforms, "load", lambda _: Lost())
     job = read_job(None, {"platform": "sagemaker"})
+    monkeypatch.setattr(JobOptions, "plan", lambda _: (job, plan))
+    monkeypatch.setattr(launcher, "_find", lambda *_, **__: launcher._Checked(()))
     with pytest.raises(ConnectionError):
-        launcher._start(job, plan, launcher._Checked(()), yes=True, wait=False)
+        launcher.app(["--yes"], standalone_mode=False)
     assert only(record).name == "mine"

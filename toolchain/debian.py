@@ -66,6 +66,7 @@ TESTS = (
     Package("git", "some tests look at a clean clone", has_command("git")),
     Package("chromium", "tests look at the report in a browser", has_command("chromium")),
     Package("nginx", "tests ask the proxy of the test charts", has_system_command("nginx")),
+    Package("zsh", "tests ask what Tab completes in it", has_command("zsh")),
 )
 
 CONTAINERS = (

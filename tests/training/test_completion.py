@@ -202,5 +202,4 @@ def test_the_command_prints_a_script_that_the_shell_takes(shell: str) -> None:
     )  # fmt: skip
     assert made.stdout.endswith("complete -o default -F _mask_rcnn_complete python python3\n")
     assert made.stdout.startswith("autoload") == (shell == "zsh")
-    if shutil.which(shell):
-        subprocess.run([shell, "-n"], input=made.stdout, text=True, check=True)
+    subprocess.run([shell, "-n"], input=made.stdout, text=True, check=True)

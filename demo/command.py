@@ -19,7 +19,7 @@ from toolchain import machine
 from toolchain.errors import Interrupted as Stopped
 from toolchain.errors import SetupError
 from toolchain.processes import process_tree
-from toolchain.steps import run_steps
+from toolchain.steps import in_words, run_steps
 from training.cli import new_app, result
 from training.errors import Interrupted, JobFailed, UsageError
 
@@ -89,4 +89,4 @@ def tell(story: Story, seconds: float) -> None:
         log = find_log(story.place.result(job.name))
         result.print(f"{job.title}: {describe(read_learned(log))}", markup=False)
         result.print(f"  report: {story.place.report(job.name)}", markup=False)
-    result.print(f"done in {seconds // 60:.0f} min {seconds % 60:.0f} s")
+    result.print(f"done in {in_words(seconds)}")

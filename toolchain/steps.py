@@ -89,11 +89,17 @@ class _Line:
             self._write(f"\r\x1b[K{line}" if self.is_terminal else f"{line}\n")
 
     def _elapsed(self) -> str:
-        seconds = time.monotonic() - self.started
-        return (
-            f"{seconds:.1f} s" if seconds < 60 else f"{seconds // 60:.0f} min {seconds % 60:.0f} s"
-        )
+        return in_words(time.monotonic() - self.started)
 
     def _write(self, text: str) -> None:
         self.stream.write(text)
         self.stream.flush()
+
+
+def in_words(seconds: float) -> str:
+    """Return a time as people say it: seconds, or minutes and seconds."""
+    if round(seconds, 1) < 60:
+        return f"{seconds:.1f} s"
+    # Rounded first: 419.8 s are 7 min 0 s, not 6 min 60 s.
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes} min {rest} s"

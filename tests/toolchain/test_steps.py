@@ -10,7 +10,7 @@ import pytest
 
 from toolchain import steps
 from toolchain.errors import SetupError
-from toolchain.steps import Step, run_steps
+from toolchain.steps import Step, in_words, run_steps
 
 
 class Terminal(io.StringIO):
@@ -73,3 +73,18 @@ def test_long_step_shows_that_it_moves(
     assert re.search(r"Packages  0\.\d s  downloading", text)
     assert re.search(r"0 installed[\s\S]*1 installed", text)
     assert ("\r\x1b[K" in text) == stream.isatty()
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"),
+    [
+        (0.04, "0.0 s"),
+        (59.94, "59.9 s"),
+        (59.96, "1 min 0 s"),
+        (61.4, "1 min 1 s"),
+        (419.8, "7 min 0 s"),
+        (3600, "60 min 0 s"),
+    ],
+)
+def test_a_time_is_told_as_people_say_it(seconds: float, words: str) -> None:
+    assert in_words(seconds) == words

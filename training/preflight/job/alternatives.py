@@ -14,8 +14,10 @@ from typing import TYPE_CHECKING
 
 from training.algorithms.pairings import PAIRINGS, right_instances
 from training.aws.ec2 import Ec2
+from training.aws.s3 import S3
 from training.errors import AwsError
 from training.instances import find_instance
+from training.preflight.job.earlier import paces_before
 from training.preflight.job.measured import Measured
 from training.prices.cache import price_cache
 from training.prices.cost import HOUR_S
@@ -140,14 +142,18 @@ def _source(pace: Measured) -> str:
 
 
 def alternatives_of(
-    job: Job,
-    ec2: Ec2,
-    *,
-    region: str,
-    subnet_ids: Sequence[str],
-    paces: Callable[[], Sequence[Measured]] = tuple,
+    job: Job, ec2: Ec2, s3: S3, *, region: str, bucket: str, subnet_ids: Sequence[str] = ()
 ) -> Alternatives:
-    """Return the types of the job's row in the table of what runs where."""
+    """Return the types of the job's row in the table of what runs where.
+
+    Args:
+        job: The planned one.
+        ec2: Knows which zones offer what.
+        s3: Reads what earlier jobs have measured.
+        region: Where the job runs.
+        bucket: That has the logs of earlier jobs.
+        subnet_ids: The job's.
+    """
     spec = job.spec
     wanted = {
         "sagemaker": spec.sagemaker.distribution,
@@ -169,5 +175,5 @@ def alternatives_of(
         region=region,
         cache=price_cache(os.environ),
         subnet_ids=subnet_ids,
-        paces=paces,
+        paces=paces_before(job, s3, bucket),
     )

@@ -17,7 +17,7 @@ from training.preflight.job.asked import Asked
 from training.preflight.job.caller import CallerMayLaunch
 from training.preflight.job.course import course_of
 from training.preflight.job.data import DataIsOnS3
-from training.preflight.job.earlier import EarlierJobs, earlier_logs, paces_before
+from training.preflight.job.earlier import EarlierJobs, earlier_logs
 from training.preflight.job.earlier_pace import EarlierPaceSuffices
 from training.preflight.job.efs import JobsReachEfs
 from training.preflight.job.group import InstancesReachEachOther
@@ -115,9 +115,10 @@ def _of_machines(job: Job, plan: Plan, asked: Asked, place: Whereabouts) -> Iter
     others = alternatives_of(
         job,
         ec2,
+        place.clients.s3,
         region=region,
+        bucket=asked.output.bucket,
         subnet_ids=asked.subnet_ids,
-        paces=paces_before(job, place.clients.s3, asked.output.bucket),
     )
     yield TypeIsOffered(
         ec2,

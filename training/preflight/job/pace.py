@@ -10,6 +10,7 @@ from training.preflight.check import Check
 from training.preflight.finding import Finding, Severity
 from training.preflight.job.course import Course
 from training.preflight.job.measured import JobLog, Measured, measured
+from training.prices.cost import HOUR_S
 
 ESTIMATE = "schedule-estimate"
 """The code of what a schedule takes, in hours and money."""
@@ -51,11 +52,11 @@ class PaceCheck(Check):
         usd_per_hour = self.course.usd_per_hour
         if usd_per_hour is None:
             return ", at a price that is not known here"
-        return f" and {usd_per_hour * seconds / 3600:,.2f} USD on demand"
+        return f" and {usd_per_hour * seconds / HOUR_S:,.2f} USD on demand"
 
 
 def _duration(seconds: float) -> str:
-    return f"{seconds / 3600:,.3g} h" if seconds >= 3600 else f"{seconds / 60:,.3g} min"
+    return f"{seconds / HOUR_S:,.3g} h" if seconds >= HOUR_S else f"{seconds / 60:,.3g} min"
 
 
 @dataclass(frozen=True)

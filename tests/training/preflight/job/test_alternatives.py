@@ -12,6 +12,7 @@ import pytest
 
 from tests.training.preflight.stacks.conftest import REGION, Stub, only_finding_of
 from training.aws.ec2 import Ec2
+from training.aws.s3 import S3
 from training.job import read_job
 from training.preflight.job.alternatives import Alternatives, alternatives_of
 from training.preflight.job.instance_type import TypeIsOffered
@@ -217,7 +218,7 @@ def test_types_are_those_that_the_algorithm_runs_on(
     overrides: dict[str, Any], first: str, left_out: str
 ) -> None:
     job = read_job(None, overrides)
-    found = alternatives_of(job, Ec2(None), region=REGION, subnet_ids=())
+    found = alternatives_of(job, Ec2(None), S3(None), region=REGION, bucket="logs")
     assert first in found.names
     assert left_out not in found.names
     assert found.service == (

@@ -10,7 +10,6 @@ from training.platforms.ec2.request import Ec2Request
 from training.preflight.check import Check
 from training.preflight.job.alternatives import alternatives_of
 from training.preflight.job.cluster_data import of_data
-from training.preflight.job.earlier import paces_before
 from training.preflight.job.ec2.account import AccountIsTheClusters
 from training.preflight.job.ec2.caller import CallerMayAsk
 from training.preflight.job.ec2.head import DocumentIsThere, HeadIsThere
@@ -75,11 +74,7 @@ def _of_workers(job: Job, request: Ec2Request, place: Whereabouts) -> Iterator[C
     group = WorkerGroup(clients.autoscaling, clients.ec2, cluster.worker_group_name)
     yield GroupTakesTheWorkers(group, on.workers, most_workers(cluster))
     others = alternatives_of(
-        job,
-        clients.ec2,
-        region=request.region,
-        subnet_ids=(),
-        paces=paces_before(job, clients.s3, request.storage.bucket_name),
+        job, clients.ec2, clients.s3, region=request.region, bucket=request.storage.bucket_name
     )
     yield TypeIsInTheZone(clients.ec2, group, on.worker_type, cluster.zone, others)
     yield ReservationHasRoom(clients.ec2, group, on.workers)

@@ -10,7 +10,6 @@ from training.platforms.eks.request import EksRequest
 from training.preflight.check import Check
 from training.preflight.job.alternatives import alternatives_of
 from training.preflight.job.cluster_data import of_data
-from training.preflight.job.earlier import paces_before
 from training.preflight.job.ec2.account import AccountIsTheClusters
 from training.preflight.job.ec2.quota import VcpuQuotaSuffices
 from training.preflight.job.eks.answering import ClusterAnswers
@@ -95,11 +94,7 @@ def _of_the_nodes(job: Job, request: EksRequest, place: Whereabouts) -> Iterator
     )
     yield GroupTakesTheNodes(group, on.workers, most_nodes(cluster), on.type)
     others = alternatives_of(
-        job,
-        clients.ec2,
-        region=request.region,
-        subnet_ids=(),
-        paces=paces_before(job, clients.s3, request.storage.bucket_name),
+        job, clients.ec2, clients.s3, region=request.region, bucket=request.storage.bucket_name
     )
     yield TypeIsInTheZones(clients.ec2, on.type, cluster.gpu_zones, others)
     yield VcpuQuotaSuffices(

@@ -22,6 +22,7 @@ REMOVAL_S = 60.0
 """How long what was asked to go may take, beyond the grace of its pods."""
 
 LOOK_S = 1.0
+"""Between two looks at what ends."""
 
 _BESIDE_THE_JOB = ("configmaps", "networkpolicies.networking.k8s.io")
 """What else a chart makes of a job, by kind."""

@@ -25,10 +25,8 @@ from training.platforms.eks.launcher_log import CONTAINER
 from training.platforms.eks.looking import MPIJOBS, observe, require
 from training.platforms.eks.observed import Observed, Pod
 from training.platforms.eks.record import description
-from training.platforms.eks.removing import REMOVAL_S, remove, wait_until_gone
+from training.platforms.eks.removing import LOOK_S, REMOVAL_S, remove, wait_until_gone
 from training.platforms.eks.state import CHECKPOINTED, JobState, read_state
-
-LOOK_S = 1.0
 
 CONNECT_S = 10.0
 """How long a connection to the launcher's log may take, which must be there before its end."""
@@ -193,5 +191,5 @@ class _Stopping:
 def _longest_grace_s(pods: Sequence[Pod]) -> int:
     """Return how long the slowest of a job's pods may take to end."""
     told = (pod.object["spec"].get("terminationGracePeriodSeconds") for pod in pods)
-    return max((DEFAULT_GRACE_S if each is None else int(each) for each in told),
-               default=DEFAULT_GRACE_S)  # fmt: skip
+    known = (DEFAULT_GRACE_S if each is None else int(each) for each in told)
+    return max(known, default=DEFAULT_GRACE_S)

@@ -30,6 +30,7 @@ from training.maskrcnn.average import build_average, swapped_in
 from training.maskrcnn.data.batch import Batch
 from training.maskrcnn.engines.engine import Engine
 from training.maskrcnn.hyperparameters import Hyperparameters
+from training.maskrcnn.loss_counts import LossCounts
 from training.maskrcnn.model.losses import Ratios, loss_names
 from training.maskrcnn.older_torch import clip_grads_with_norm_, get_total_norm, step_unless
 from training.maskrcnn.optimizer import begin_momentum
@@ -145,14 +146,16 @@ class Stepper:
     def _add_gradients(self, batch: Batch, is_stop_requested: bool) -> list[Tensor]:
         """Add one batch's part of the gradient; return its numbers on this rank and on all."""
         batch = batch.to(self._engine.device)
+        counts = LossCounts(self._engine, self._losses)
         with autocast(self._engine.device, self._precision):
-            ratios: Ratios = self._model(batch.pixels, batch.sizes, batch.targets)
+            ratios: Ratios = self._model(batch.pixels, batch.sizes, batch.targets, counts.tell)
         own = self._numbers.pack(ratios, batch, is_stop_requested)
-        of_all = self._engine.sum(own)
-        loss = total_loss(ratios, self._numbers.counts_of(of_all), self._losses)
+        # Nobody needs it before the gradient is there.
+        of_all = self._engine.begin_sum(own, "numbers of a step")
+        loss = total_loss(ratios, counts.of_all(), self._losses)
         share = loss / self._hyperparameters.accumulation_steps
         torch.autograd.backward(self._scaler.scale(share))
-        return [own, of_all]
+        return [own, of_all()]
 
     def _update(self, learning_rate: float, numbers: Sequence[Tensor]) -> Tensor:
         """Change the weights unless something is not finite; return the norm of the gradient."""

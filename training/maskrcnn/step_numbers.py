@@ -85,10 +85,6 @@ class StepNumbers:
             ]
         )
 
-    def counts_of(self, row: Tensor) -> dict[str, Tensor]:
-        """Return what divides the sums: float32 scalars."""
-        return dict(zip(self._names, row[-len(self._names) :].float(), strict=True))
-
     def are_losses_finite(self, rows: Sequence[Tensor]) -> Tensor:
         """Return one bool for all rows."""
         return torch.stack(list(rows))[:, 2 : 2 + len(self._losses)].isfinite().all()

@@ -15,8 +15,9 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from training.errors import JobFailed
 from training.maskrcnn.data.batch import Batch
+from training.maskrcnn.engines.engine import BegunSum
 from training.maskrcnn.engines.torch_engine import TorchEngine
-from training.maskrcnn.model.losses import LOSSES, NAMES, Ratio
+from training.maskrcnn.model.losses import LOSSES, NAMES, Ratio, TellCounts
 from training.maskrcnn.optimizer import build_optimizer
 from training.maskrcnn.step import Stepper
 from training.maskrcnn.step_numbers import Totals
@@ -30,12 +31,15 @@ class Toy(nn.Module):
         self.weight = nn.Parameter(torch.full((2, 2), 3.0))
         self.bias = nn.Parameter(torch.zeros(2))
 
-    def forward(self, pixels: Tensor, sizes: Any, targets: Any) -> dict[str, Ratio]:
+    def forward(
+        self, pixels: Tensor, sizes: Any, targets: Any, tell_counts: TellCounts
+    ) -> dict[str, Ratio]:
         values = pixels.float().sum() * self.weight.mean() + self.bias.sum()
         zero = values * 0
         counts: dict[str, Any] = dict.fromkeys(NAMES, 1.0)
         counts[LOSSES[0]] = float(len(pixels))
         counts["maskrcnn_loss/pos_accuracy"] = torch.tensor(2)
+        tell_counts({name: counts[name] for name in LOSSES})
         sums = {**dict.fromkeys(NAMES, zero), LOSSES[0]: values}
         return {name: Ratio(sums[name], counts[name]) for name in NAMES}
 
@@ -176,6 +180,37 @@ def test_a_step_asks_nothing_of_the_device(make: Any, changes: Any) -> None:
         assert reads.count == 0
         float(torch.ones(1))
     assert reads.count == 1, "the count itself works"
+
+
+def test_the_other_ranks_are_waited_for_before_the_losses_only_for_their_counts(make: Any) -> None:
+    stepper, model = make()
+    events: list[str] = []
+    begin_sum = stepper._engine.begin_sum
+
+    def noted(tensor: Tensor, name: str) -> BegunSum:
+        events.append(f"begin {name}")
+        finish = begin_sum(tensor, name)
+
+        def note() -> Tensor:
+            events.append(f"wait for {name}")
+            # As if there were a second rank with three times the counts and sums.
+            return finish() * 4
+
+        return note
+
+    stepper._engine.begin_sum = noted
+    model.weight.register_hook(lambda _: events.append("gradient"))
+    [totals] = take(stepper, batch(1, 2))
+    assert events == [
+        "begin counts of losses",
+        "begin numbers of a step",
+        "wait for counts of losses",
+        "gradient",
+        "wait for numbers of a step",
+    ]
+    # (1 + 2) / 8 pictures for each of four weights.
+    torch.testing.assert_close(model.weight.grad, torch.full((2, 2), 3 / 8 / 4))
+    assert totals.counts[LOSSES[0]] == 8
 
 
 def test_totals_come_late_in_order_and_with_the_batches_of_their_step(make: Any) -> None:

@@ -8,7 +8,7 @@ Horovod's and torch's `join` are for.
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from typing import Literal, Protocol, TypeVar
 
@@ -19,6 +19,9 @@ from torch.optim import Optimizer
 EngineName = Literal["horovod", "torch", "smddp"]
 Compression = Literal["none", "fp16", "bf16"]
 T = TypeVar("T")
+
+BegunSum = Callable[[], Tensor]
+"""Waits for a sum that is on its way, and returns it; called once."""
 
 
 class Engine(Protocol):
@@ -63,6 +66,14 @@ class Engine(Protocol):
         """Return the sum of a tensor over all ranks; the tensor itself stays.
 
         One rank alone does not wait for its GPU, nor do ranks joined by NCCL below `torch`.
+        """
+
+    def begin_sum(self, tensor: Tensor, name: str) -> BegunSum:
+        """Begin to add up a tensor over all ranks, which `sum` would wait for.
+
+        Args:
+            tensor: Not to be changed meanwhile.
+            name: Of the sum; no two under way have the same one.
         """
 
     def gather(self, value: T) -> list[T]:

@@ -19,6 +19,7 @@ from torch.optim import Optimizer
 
 from training.errors import UsageError
 from training.maskrcnn.engines.engine import (
+    BegunSum,
     Compression,
     Engine,
     EngineName,
@@ -83,11 +84,18 @@ class HorovodEngine:
             yield
 
     def sum(self, tensor: Tensor) -> Tensor:
+        return self.begin_sum(tensor, f"sum of {tensor.numel()}")()
+
+    def begin_sum(self, tensor: Tensor, name: str) -> BegunSum:
         if self.size == 1:
-            return tensor.clone()
-        handle = hvd.allreduce_async(tensor, op=hvd.Sum, name=f"sum of {tensor.numel()}")
-        self._wait(handle)
-        return cast(Tensor, hvd.synchronize(handle))
+            return tensor.clone
+        handle = hvd.allreduce_async(tensor, op=hvd.Sum, name=name)
+
+        def finish() -> Tensor:
+            self._wait(handle)
+            return cast(Tensor, hvd.synchronize(handle))
+
+        return finish
 
     def _wait(self, handle: int | None) -> None:
         """Wait for a message, and leave the core to the thread of Horovod that works for it.

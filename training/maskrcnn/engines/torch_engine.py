@@ -20,6 +20,7 @@ from torch.nn.parallel import DistributedDataParallel
 from torch.optim import Optimizer
 
 from training.maskrcnn.engines.engine import (
+    BegunSum,
     Compression,
     Engine,
     EngineName,
@@ -96,10 +97,18 @@ class TorchEngine:
         yield
 
     def sum(self, tensor: Tensor) -> Tensor:
+        return self.begin_sum(tensor, "sum")()
+
+    def begin_sum(self, tensor: Tensor, name: str) -> BegunSum:  # noqa: ARG002 (order tells)
         total = tensor.clone()
-        if self.size > 1:
-            dist.all_reduce(total)
-        return total
+        work = dist.all_reduce(total, async_op=True) if self.size > 1 else None
+
+        def finish() -> Tensor:
+            if work is not None:
+                work.wait()
+            return total
+
+        return finish
 
     def gather(self, value: T) -> list[T]:
         if self.size == 1:

@@ -65,18 +65,21 @@ class C4Heads(Heads):
         super().__init__(**settings)
         self.mask_predictor = mask_predictor
 
+    @property
+    def mask_side(self) -> int:
+        return CELLS
+
     def has_mask(self) -> bool:
         return self.mask_predictor is not None
 
     def training_ratios(
         self,
         features: dict[str, Tensor],
-        proposals: Sequence[Tensor],
+        samples: Sequence[Sample],
         image_sizes: list[tuple[int, int]],
         targets: Sequence[Target],
     ) -> dict[str, Ratio]:
         """Return losses and label metrics."""
-        samples = self.samples(proposals, targets)
         shared = self._shared(features, [sample.boxes for sample in samples], image_sizes)
         ratios = self.box_ratios(self.box_predictor(shared), samples, targets)
         if self.mask_predictor is not None:

@@ -7,7 +7,7 @@ counts. So each rank gives sums and counts, and the step divides by the counts o
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import torch
@@ -27,6 +27,9 @@ class Ratio:
 
 
 Ratios = Mapping[str, Ratio]
+
+TellCounts = Callable[[Mapping[str, float]], None]
+"""Told the counts of all losses, by name, as soon as they are known."""
 
 LOSSES = (
     "rpn_losses/label_loss",

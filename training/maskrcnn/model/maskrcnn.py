@@ -18,7 +18,7 @@ from training.maskrcnn.model import c4
 from training.maskrcnn.model.anchors import ExactAnchors
 from training.maskrcnn.model.backbone import build_backbone, build_body
 from training.maskrcnn.model.c4 import C4Backbone, C4Heads, FifthStage, MeanBoxPredictor
-from training.maskrcnn.model.losses import Ratio
+from training.maskrcnn.model.losses import Ratio, TellCounts
 from training.maskrcnn.model.norm import SumOverRanks, thin_group_norm
 from training.maskrcnn.model.proposals import ProposalHead, ProposalNetwork
 from training.maskrcnn.model.roi_align import PyramidRoIAlign
@@ -59,6 +59,7 @@ class MaskRCNN(nn.Module):
         pixels: Tensor,
         sizes: Sequence[tuple[int, int]],
         targets: Sequence[Target] | None = None,
+        tell_counts: TellCounts | None = None,
     ) -> dict[str, Ratio] | list[Detections]:
         """Return losses and label metrics in training, detections in evaluation.
 
@@ -66,15 +67,20 @@ class MaskRCNN(nn.Module):
             pixels: (N, 3, H, W) uint8, RGB, each picture in the upper left corner.
             sizes: Height and width of each picture without padding.
             targets: The truth; only in training.
+            tell_counts: Called before the heads compute.
         """
         images = ImageList(self._normalize(pixels, sizes), list(sizes))
         features = self.backbone(images.tensors)
         if self.training:
             assert targets is not None
             proposals, ratios = self.rpn(images, features, targets)
+            samples = self.roi_heads.samples(proposals, targets)
+            if tell_counts:
+                counts = {name: ratio.count for name, ratio in ratios.items()}
+                tell_counts({**counts, **self.roi_heads.loss_counts(samples)})
             return {
                 **ratios,
-                **self.roi_heads.training_ratios(features, proposals, list(sizes), targets),
+                **self.roi_heads.training_ratios(features, samples, list(sizes), targets),
             }
         proposals, _ = self.rpn(images, features)
         detections: list[Detections]

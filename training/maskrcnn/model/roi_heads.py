@@ -70,12 +70,11 @@ class Heads(RoIHeads):
     def training_ratios(
         self,
         features: dict[str, Tensor],
-        proposals: Sequence[Tensor],
+        samples: Sequence[Sample],
         image_sizes: list[tuple[int, int]],
         targets: Sequence[Target],
     ) -> dict[str, Ratio]:
         """Return losses and label metrics."""
-        samples = self.samples(proposals, targets)
         pooled = self.box_roi_pool(features, [sample.boxes for sample in samples], image_sizes)
         ratios = self.box_ratios(self.box_predictor(self.box_head(pooled)), samples, targets)
         if self.has_mask():
@@ -103,6 +102,20 @@ class Heads(RoIHeads):
             _make_sample(own, target, selection)
             for own, target, selection in zip(boxes, targets, selections, strict=True)
         ]
+
+    @property
+    def mask_side(self) -> int:
+        """Of what is drawn of an object: twice that of what the mask head gets."""
+        return 2 * int(self.mask_roi_pool.output_size[0])
+
+    def loss_counts(self, samples: Sequence[Sample]) -> dict[str, float]:
+        """Return what divides each loss of `training_ratios`."""
+        count = float(sum(len(sample.labels) for sample in samples))
+        counts = {"fastrcnn_losses/label_loss": count, "fastrcnn_losses/box_loss": count}
+        if self.has_mask():
+            drawn = sum(sample.foreground_count for sample in samples)
+            counts["maskrcnn_loss/maskrcnn_loss"] = float(drawn * self.mask_side**2)
+        return counts
 
     def box_ratios(
         self,

@@ -130,6 +130,15 @@ def test_values_arrive_whole_and_in_the_order_of_ranks_in_parts_of_any_size(engi
         assert found["broadcast"] == [[0, "x"], "hello"]
 
 
+def test_a_sum_that_was_begun_waits_for_nobody_until_it_is_asked_for(engine: Any) -> None:
+    first, second = (result["begun sums"] for result in engine[1])
+    for found in (first, second):
+        assert found["sums"] == [[20.0, 20.0], [3.0]]
+        assert found["in time"]
+    # The tensors stay what they were.
+    assert (first["own"], second["own"]) == ([[1.0], [10.0, 0.0]], [[2.0], [10.0, 20.0]])
+
+
 def test_ranks_of_smddp_are_joined_by_the_backend_that_its_library_registers(engine: Any) -> None:
     """The library itself runs on SageMaker's GPU instances alone."""
     joined = [rank for rank in (0, 1) if f"named smddp joins {rank} 2 0:30:00" in engine[2]]

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
+import tempfile
+import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -98,6 +102,23 @@ def messages(engine: Engine) -> dict[str, Any]:
     }
 
 
+def begun_sums(engine: Engine) -> dict[str, Any]:
+    """Two sums under way at once. Rank 1 comes when rank 0 has begun both: it did not wait."""
+    both_begun = Path(tempfile.gettempdir()) / f"begun-{os.getppid()}"
+    values = torch.tensor([1.0 + engine.rank]), torch.tensor([10.0, 20 * engine.rank])
+    if engine.rank == 1:
+        until = time.monotonic() + 30
+        while not both_begun.exists() and time.monotonic() < until:
+            time.sleep(0.01)
+    in_time = engine.rank == 0 or both_begun.exists()
+    first, second = (engine.begin_sum(one, f"sum of {len(one)}") for one in values)
+    if engine.rank == 0:
+        both_begun.touch()
+    sums = [second().tolist(), first().tolist()]
+    both_begun.unlink(missing_ok=True)
+    return {"sums": sums, "own": [one.tolist() for one in values], "in time": in_time}
+
+
 def record_messages(name: str) -> None:
     """Note what the library is given to add up."""
     library: Any
@@ -131,6 +152,7 @@ def main() -> None:
         "bf16": bf16(engine),
         "accumulated": accumulated(engine),
         "messages": messages(engine),
+        "begun sums": begun_sums(engine),
     }
     sys.stdout.write(f"RESULT {json.dumps([engine.rank, result])}\n")
     sys.stdout.flush()

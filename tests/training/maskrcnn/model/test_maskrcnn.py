@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
@@ -7,7 +8,7 @@ import torch
 
 from training.maskrcnn.data.batch import Target
 from training.maskrcnn.data.mask_crops import MaskCrops
-from training.maskrcnn.model.losses import LOSSES, NAMES
+from training.maskrcnn.model.losses import LOSSES, NAMES, loss_names
 from training.maskrcnn.model.maskrcnn import MaskRCNN, build_model
 
 SIZE = (64, 48)
@@ -58,6 +59,32 @@ def test_any_picture_gives_finite_losses_and_a_gradient_for_every_parameter(
     for name, parameter in model.named_parameters():
         assert parameter.grad is not None, name
         assert torch.isfinite(parameter.grad).all(), name
+
+
+@pytest.mark.parametrize(
+    "targets",
+    [[target(objects=1), target(objects=3, crowds=1)], [target(), target()]],
+    ids=["objects", "empty"],
+)
+@pytest.mark.parametrize("mode_fpn", [True, False])
+@pytest.mark.parametrize("mode_mask", [True, False])
+def test_counts_are_told_before_the_heads_compute_and_are_those_of_the_losses(
+    tiny: Any, mode_fpn: bool, mode_mask: bool, targets: list[Target]
+) -> None:
+    arch = "mobilenet" if mode_fpn else "resnet18"
+    model = build(tiny(mode_fpn=mode_fpn, mode_mask=mode_mask, resnet_arch=arch))
+    events: list[str] = []
+    told: dict[str, float] = {}
+
+    def tell(counts: Mapping[str, float]) -> None:
+        events.append("counts")
+        told.update(counts)
+
+    model.roi_heads.box_roi_pool.register_forward_hook(lambda *_: events.append("heads"))
+    ratios = model(pictures(2), [SIZE, SIZE], targets, tell)
+    assert told == {name: ratios[name].count for name in loss_names(mode_mask)}
+    assert all(type(count) is float for count in told.values()), "the device is not asked"
+    assert events == ["counts", "heads"]
 
 
 def test_crowd_only_pictures_teach_no_background_inside_the_crowd(tiny: Any) -> None:

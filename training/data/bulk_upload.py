@@ -102,8 +102,8 @@ class _Journal:
         self._next_at = time.monotonic() + max(JOURNAL_EVERY_S, took / JOURNAL_SHARE)
 
     def _entries(self, arrived: list[str]) -> Iterator[Entry]:
-        there = self._target.files()
         known = self._settled | {path: self._digests.of(path) for path in arrived}
+        there = self._target.files(known.keys())
         for path, digest in known.items():
             state = there.get(path)
             if state and digest.sha256:

@@ -41,7 +41,7 @@ class Folder:
         self._made: set[str] = set()
         """Folders that are known to be there: on a network file system asking takes time."""
 
-    def files(self) -> dict[str, FileState]:
+    def files(self, near: Collection[str] = ()) -> dict[str, FileState]:  # noqa: ARG002
         with file_errors(self.root):
             if not self.root.is_dir():
                 raise UsageError(f"{self.root}: there is no such folder")

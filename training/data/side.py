@@ -69,8 +69,12 @@ class Side(Protocol):
     def bucket(self) -> str | None:
         """Of a place in S3."""
 
-    def files(self) -> dict[str, FileState]:
+    def files(self, near: Collection[str] = ()) -> dict[str, FileState]:
         """List the data files by path, without the manifest.
+
+        Args:
+            near: Paths that are likely there: with them a long listing of a bucket is made in parts
+                at once. Without any, those that its manifest has will do.
 
         Raises:
             UsageError: There is no such place, or it has a file that cannot be copied.

@@ -112,7 +112,7 @@ def stage(source: Side, target: Side, files: Files, manner: Manner) -> Staged:
         )
         same = work.compare()
         copied = work.copy(same)
-        source_now, now = _list_both(source, target)
+        source_now, now = _list_both(source, target, files)
         _require_same_source(source, files, source_now)
         done = same | copied
         _require_written(target, done, files, now)
@@ -169,11 +169,11 @@ def _require_space(target: Side, files: Files, there: Files) -> None:
         )
 
 
-def _list_both(source: Side, target: Side) -> tuple[Files, Files]:
+def _list_both(source: Side, target: Side, files: Files) -> tuple[Files, Files]:
     """List both at once: each takes a while, in which the other can be waited for."""
     with thread_pool(1) as pool:
-        listing = pool.submit(source.files)
-        there = target.files()
+        listing = pool.submit(source.files, files.keys())
+        there = target.files(files.keys())
         return listing.result(), there
 
 

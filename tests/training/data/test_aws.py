@@ -5,8 +5,7 @@ import pytest
 
 from tests.training.data.conftest import CREDENTIALS, S3
 from training.data import aws as module
-from training.data.aws import make_s3_client, s5cmd_environ
-from training.data.bucket import Bucket
+from training.data.aws import s5cmd_environ
 
 
 @pytest.fixture
@@ -65,13 +64,3 @@ def test_only_an_endpoint_that_is_not_the_regions_own_is_passed_on(
     monkeypatch.setattr(client, "head_bucket", lambda **_: {"BucketRegion": "ap-south-1"})
     environ = s5cmd_environ(boto3.Session(), client, "b")
     assert (environ.get("S3_ENDPOINT_URL"), environ["AWS_REGION"]) == (passed, "ap-south-1")
-
-
-def test_a_listing_is_the_same_without_what_no_copy_asks_for(
-    session: boto3.Session, s3: S3
-) -> None:
-    for name in ("a", "a <LastModified>b</LastModified> & c", "ü"):
-        s3.client.put_object(Bucket=s3.bucket, Key=f"x/{name}", Body=name.encode())
-    short = Bucket(make_s3_client(connections=1), s3.bucket, "x").files()
-    assert short == Bucket(s3.client, s3.bucket, "x").files()
-    assert len(short) == 3

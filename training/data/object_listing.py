@@ -1,0 +1,88 @@
+"""Lists the objects of a place in a bucket, in several parts at once where there are many.
+
+S3 tells 1,000 objects an answer, and what to ask for next only with it: COCO's 118,287 pictures are
+119 answers one after the other. Whoever knows some keys that are likely there can have what lies
+between them listed at the same time. The parts together are the whole: what is nobody's guess is
+listed all the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from training.data.threads import thread_pool
+
+if TYPE_CHECKING:
+    from mypy_boto3_s3 import S3Client
+    from mypy_boto3_s3.type_defs import ListObjectsV2OutputTypeDef, ObjectTypeDef
+
+MOST_PARTS = 8
+
+KEYS_AN_ANSWER = 1000
+"""https://docs.aws.amazon.com/AmazonS3/latest/API/API_ListObjectsV2.html"""
+
+_UNORDERED = "--x-s3"
+"""Ends the name of a directory bucket, whose listings are in no order and cannot begin at a key:
+https://docs.aws.amazon.com/AmazonS3/latest/userguide/directory-buckets-overview.html"""
+
+
+def list_objects(
+    client: S3Client, bucket: str, prefix: str, near: Callable[[], Iterable[str]]
+) -> Iterator[ObjectTypeDef]:
+    """Yield all objects whose keys begin with a prefix, in the order of their keys.
+
+    Args:
+        client: With as many connections as parts may be listed at once.
+        bucket: Which.
+        prefix: Of the keys.
+        near: Returns keys that are likely there; asked only where one answer does not hold all.
+    """
+    where: Mapping[str, Any] = {"Bucket": bucket, "Prefix": prefix}
+    first = client.list_objects_v2(**where)
+    yield from first.get("Contents", ())
+    if not first["IsTruncated"]:
+        return
+    parts = min(MOST_PARTS, client.meta.config.max_pool_connections)  # type: ignore[attr-defined]
+    bounds = () if bucket.endswith(_UNORDERED) else _bounds(first, near(), parts)
+    starts = [_next(first), *({"StartAfter": bound} for bound in bounds)]
+
+    def rest(start: dict[str, str], until: str | None) -> list[ObjectTypeDef]:
+        return list(_list(client, where, start, until))
+
+    with thread_pool(len(starts)) as pool:
+        for part in pool.map(rest, starts, [*bounds, None]):
+            yield from part
+
+
+def _list(
+    client: S3Client, where: Mapping[str, Any], start: Mapping[str, Any], until: str | None
+) -> Iterator[ObjectTypeDef]:
+    """Yield objects up to a key, which is the last one."""
+    while True:
+        answer = client.list_objects_v2(**where, **start)
+        for found in answer.get("Contents", ()):
+            if until is not None and found["Key"] > until:
+                return
+            yield found
+            if found["Key"] == until:
+                return
+        if not answer["IsTruncated"]:
+            return
+        start = _next(answer)
+
+
+def _next(answer: ListObjectsV2OutputTypeDef) -> dict[str, str]:
+    return {"ContinuationToken": answer["NextContinuationToken"]}
+
+
+def _bounds(first: ListObjectsV2OutputTypeDef, near: Iterable[str], parts: int) -> list[str]:
+    """Return keys that cut what follows the first answer into parts of whole answers.
+
+    Keys compare as S3 orders them, by their UTF-8: its order is that of the characters.
+    """
+    told = first.get("Contents", ())
+    keys = sorted(key for key in near if told and key > told[-1]["Key"])
+    answers = -(-len(keys) // KEYS_AN_ANSWER)
+    step = -(-answers // parts) * KEYS_AN_ANSWER
+    return keys[step - 1 : -1 : step] if step else []

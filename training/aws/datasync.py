@@ -44,8 +44,11 @@ class DataSync:
 
     def task(self, arn: str) -> dict[str, Any] | None:
         """Return a task's description; None where it is gone."""
+        return self._description("describe_task", TaskArn=arn)
+
+    def _description(self, operation: str, **request: str) -> dict[str, Any] | None:
         try:
-            return dict(ask(self._client, "describe_task", TaskArn=arn))
+            return dict(ask(self._client, operation, **request))
         except AwsRefused as error:
             if _is_gone(error):
                 return None
@@ -56,9 +59,9 @@ class DataSync:
         found = ask(self._making, "start_task_execution", TaskArn=task_arn)
         return str(found["TaskExecutionArn"])
 
-    def execution(self, arn: str) -> dict[str, Any]:
-        """Return how an execution stands."""
-        return dict(ask(self._client, "describe_task_execution", TaskExecutionArn=arn))
+    def execution(self, arn: str) -> dict[str, Any] | None:
+        """Return how an execution stands; None where it went with its task."""
+        return self._description("describe_task_execution", TaskExecutionArn=arn)
 
     def delete_task(self, arn: str) -> None:
         """Delete a task; one that is gone is no error."""

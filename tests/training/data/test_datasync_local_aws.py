@@ -143,6 +143,30 @@ def test_a_role_that_is_gone_leaves_nothing_behind(stacks: Stacks) -> None:
     assert "cannot assume role arn:aws:iam::123456789012:role/gone" in log
 
 
+def test_a_source_without_files_starts_nothing(stacks: Stacks) -> None:
+    stacks.storage["BucketName"] = f"{stacks.bucket}-empty"
+    stacks.s3.create_bucket(Bucket=stacks.storage["BucketName"])
+    code, _, log = stacks.stage("--to", "efs")
+    assert code == 2
+    assert "there are no files to copy" in log
+
+
+def test_a_source_that_cannot_be_listed_starts_nothing(stacks: Stacks) -> None:
+    code, _, log = stacks.stage("--to", "efs", AWS_ENDPOINT_URL_S3="http://127.0.0.1:1")
+    assert code == 4, log
+    assert log.startswith("error: http://127.0.0.1:1: no local AWS answers")
+
+
+def test_a_dry_run_asks_nothing_of_datasync(stacks: Stacks) -> None:
+    code, planned, log = stacks.stage("--to", "efs", "--dry-run")
+    assert code == 0, log
+    assert planned["datasync"]["cost"]["maximum"] is None
+    [why] = planned["datasync"]["cost"]["assumptions"]
+    assert "0.0125 USD for each GB" in why
+    assert "how much there is to copy is not known here" in why
+    assert stacks.tasks() == []
+
+
 def test_a_transfer_that_fails_says_why_and_where_the_report_is(stacks: Stacks) -> None:
     # A folder where a file has to go.
     (stacks.aws.mounts / stacks.efs_id / "set" / "train2017" / "b.jpg").mkdir(parents=True)
@@ -195,6 +219,11 @@ def test_requests_are_as_the_service_model_has_them(origin: str, to: str) -> Non
     assert plan_transfer(asked, *stack_outputs(**storage)) == transfer
 
 
+def test_a_path_between_slashes_is_the_same_copy() -> None:
+    stacks = stack_outputs()
+    assert plan_transfer(request(path="/a/train/"), *stacks) == plan_transfer(request(), *stacks)
+
+
 def test_the_bucket_and_folders_are_those_of_the_stacks() -> None:
     network, storage = stack_outputs(BucketPrefix="team")
     to_fsx = plan_transfer(request(to=Place.FSX), network, storage)
@@ -213,6 +242,9 @@ def test_the_bucket_and_folders_are_those_of_the_stacks() -> None:
         ({}, {"DatasyncRoleArn": None}, "cdk deploy StorageStack -c datasync=true"),
         ({"source": "s3://other/set"}, {}, "s3://other/set is none"),
         ({"path": "a#b"}, {}, "--path a#b: DataSync takes"),
+        # All of a place, or what is outside of it, would be copied and paid for.
+        ({"path": "/"}, {}, "--path '/': must name a folder"),
+        ({"path": "../x"}, {}, "path '../x' has a part"),
     ],
 )
 def test_what_datasync_cannot_do_is_refused(

@@ -10,6 +10,7 @@ import typer
 from training.cli import Format, print_json
 from training.data.commands.show import show_line
 from training.data.on.elsewhere import Elsewhere, On
+from training.data.on.errand import MAX_RUN_S
 from training.errors import UsageError
 
 OnOption = Annotated[
@@ -40,6 +41,8 @@ def refuse_here(elsewhere: Elsewhere, *, dry_run: bool) -> None:
         "--name": elsewhere.name,
         "--image": elsewhere.image,
         "--instance-type": elsewhere.instance_type,
+        # Its default is no wish.
+        "--max-run-s": elsewhere.max_run_s if elsewhere.max_run_s != MAX_RUN_S else None,
         "--dry-run": dry_run or None,
     }
     for option, value in given.items():

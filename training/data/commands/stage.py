@@ -133,7 +133,10 @@ def _run(
     if by_datasync:
         by_datasync.run(log_line)
     if there:
-        outcome: Outcome | None = on.run(there, show=log_line, tell=log_line).outcome
+        answer = on.run(there, show=log_line, tell=log_line)
+        if answer.error is not None:
+            raise answer.error
+        outcome: Outcome | None = answer.outcome
         return outcome
     return _here(request, elsewhere.outputs_file)
 

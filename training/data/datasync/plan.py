@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from training.data.paths import path_of_set
 from training.data.places import Place
 from training.data.request import StageRequest
 from training.errors import UsageError
@@ -64,7 +65,7 @@ def plan_transfer(
 
     Raises:
         UsageError: The stacks have no role for it, the copy is not between two of their places, or
-            DataSync cannot take the path.
+            DataSync cannot take the path, or it can be no data set's.
     """
     if request.source or request.origin is None:
         raise UsageError(
@@ -77,14 +78,16 @@ def plan_transfer(
             f"--with datasync: {storage.STACK} has no role for it. Deploy it with one: cdk deploy "
             f"{storage.STACK} -c datasync=true"
         )
-    if not _PATH.fullmatch(request.path):
+    # What would leave the place, or be all of it, is refused before it is paid for.
+    path = path_of_set(request.path)
+    if not _PATH.fullmatch(path):
         raise UsageError(
             f"--path {request.path}: DataSync takes A-Z, a-z, 0-9, blanks and _+./()- only"
         )
     of = _Arns(storage)
     tags = [{"Key": PROJECT_TAG, "Value": network.project}]
     sides = [
-        _location(place, request.path, network, storage, role=role, of=of, tags=tags)
+        _location(place, path, network, storage, role=role, of=of, tags=tags)
         for place in (request.origin, request.to)
     ]
     task = {

@@ -27,7 +27,7 @@ def transfer_cost(region: str, total_bytes: int | None) -> Cost:
         return _unknown(f"DataSync's price of a GB in {region} is not known here; see {PAGE}")
     said = f"DataSync: {usd} USD for each GB that it copies in {region} ({PAGE}, Basic mode)"
     if total_bytes is None:
-        return _unknown(f"{said}; how much there is to copy cannot be seen from here")
+        return _unknown(f"{said}; how much there is to copy is not known here")
     return Cost(
         per_hour=None,
         maximum=cents_up(usd * total_bytes / 1e9),

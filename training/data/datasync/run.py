@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,7 @@ from training.data.datasync.price import transfer_cost
 from training.data.datasync.transfer import Running
 from training.data.mounts import find_mount
 from training.data.on.elsewhere import On
+from training.data.paths import path_of_set
 from training.data.places import Place
 from training.data.request import StageRequest
 from training.errors import UsageError
@@ -65,6 +66,7 @@ def plan(request: StageRequest, outputs_file: Path | None, *, on: On) -> Copy:
     transfer = plan_transfer(request, network, storage)
     if on is On.HERE:
         _require_mounts(request, storage)
+    request = replace(request, path=path_of_set(request.path))
     return Copy(request, transfer, storage)
 
 
@@ -93,11 +95,13 @@ def _source_bytes(request: StageRequest, storage: StorageOutputs) -> int | None:
     """Return how much there is to copy; None where the source cannot be seen from here."""
     if request.origin is not Place.S3:
         return None
+    from training.aws.errors import translated
     from training.data.aws import make_s3_client
     from training.data.bucket import Bucket
 
     client = make_s3_client(connections=request.jobs)
-    files = Bucket(client, storage.bucket_name, storage.key(request.path)).files()
+    with translated():
+        files = Bucket(client, storage.bucket_name, storage.key(request.path)).files()
     if not files:
         raise UsageError(
             f"s3://{storage.bucket_name}/{storage.key(request.path)}: there are no files to copy"
@@ -115,7 +119,7 @@ def _refuse_link(request: StageRequest, storage: StorageOutputs) -> None:
     lustre = storage.lustre(asked_by=Place.FSX.value)
     address = f"s3://{storage.bucket_name}/{storage.key(request.path)}"
     folder = f"{lustre.data_path.strip('/')}/{request.path}".strip("/")
-    client = new_client(new_session(), "fsx")
+    client = new_client(new_session(), "fsx", region=_region(storage))
     if find_link(client, lustre.id, address, folder):
         raise UsageError(
             f"--with datasync: {lustre.id} is linked to {address}: FSx imports and exports by "

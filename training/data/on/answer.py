@@ -27,6 +27,9 @@ _MOUNTED = re.compile(r"/\S*/mask-rcnn-mounts/(fs-[0-9a-f]+)(?=[/:'\s]|$)")
 
 _EXIT_CODE = re.compile(r"exit code:? (\d+)", re.IGNORECASE)
 
+_LAST_LINES = re.compile(r"(?:\n  .*)*\Z")
+"""Of the run, which a platform puts behind its reason."""
+
 _ERRORS: dict[int, type[TrainingError]] = {
     each.exit_code: each for each in (UsageError, PreflightError, AwsError, Interrupted)
 }
@@ -61,8 +64,12 @@ class Answer:
 
 
 def as_it_left(error: JobFailed) -> TrainingError:
-    """Return the error of the kind that the command had there, by its exit code."""
-    found = _EXIT_CODE.findall(str(error).partition("\n")[0]) or _EXIT_CODE.findall(str(error))
+    """Return the error of the kind that the command had there, by its exit code.
+
+    The code is the last thing of the reason; the words before it are the command's, of some lines.
+    """
+    text = str(error)
+    found = _EXIT_CODE.findall(_LAST_LINES.sub("", text)) or _EXIT_CODE.findall(text)
     code = int(found[-1]) if found else ExitCode.JOB_FAILED
     return _ERRORS.get(code, JobFailed)(named(str(error)))
 
@@ -75,7 +82,8 @@ def named(text: str) -> str:
 def stopped(name: str, why: str) -> Interrupted:
     """Return how a run that was stopped is told."""
     return Interrupted(
-        f"{name} was stopped ({why}); what it has copied stays: the same command goes on from there"
+        f"{name} was stopped ({why}); what it has copied stays: the same command goes on from "
+        "there, under another --name if it had one"
     )
 
 

@@ -9,13 +9,15 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from training.data.on.answer import as_it_left, stopped
 from training.data.on.errand import Errand
+from training.data.on.old_run import refuse_old
 from training.data.on.trip import Show, Trip
 from training.data.places import Place
-from training.errors import Interrupted, JobFailed, UsageError
+from training.errors import AwsError, Interrupted, JobFailed, UsageError
 from training.outputs import ClusterOutputs, NetworkOutputs, Outputs
 from training.platforms.api import Cost
 from training.platforms.ec2.command import send_command
@@ -23,6 +25,7 @@ from training.platforms.ec2.places import OWN_FOLDER
 from training.platforms.ec2.where import where_is
 
 if TYPE_CHECKING:
+    from training.platforms.ec2.head import Head
     from training.preflight.check import Check
     from training.preflight.job.whereabouts import Whereabouts
 
@@ -85,20 +88,33 @@ def checks(errand: Errand, trip: Trip, place: Whereabouts) -> Iterator[Check]:
 
 def send(trip: Trip, outputs: Outputs, show: Show) -> None:
     """See `training.data.on.trip.Runner`."""
+    from training.platforms.ec2.commands import how_to_look
     from training.platforms.ec2.follow import follow
     from training.platforms.ec2.head import head_of
     from training.platforms.ec2.sending import submit
 
-    cluster = outputs.read(ClusterOutputs)
-    submit(trip.name, trip.request["runs"], head_of(cluster, attempts=ATTEMPTS))
+    cluster, asked_at = outputs.read(ClusterOutputs), datetime.now(UTC)
+    head = head_of(cluster, attempts=ATTEMPTS)
+    found = submit(trip.name, trip.request["runs"], head)
+    refuse_old(found, asked_at, look=how_to_look(trip.name))
     try:
         follow(head_of(cluster, attempts=None), trip.name, show)
     except Interrupted as error:
         if isinstance(error.__cause__, KeyboardInterrupt):
             raise
-        raise stopped(trip.name, "as asked") from error
+        raise stopped(trip.name, _why_stopped(head, trip.name)) from error
     except JobFailed as error:
         raise as_it_left(error) from error
+
+
+def _why_stopped(head: Head, name: str) -> str:
+    from training.platforms.ec2.state import read_state
+
+    try:
+        return read_state(head.ask("status", {"name": name})).reason or "as asked"
+    except AwsError:
+        # That it was stopped is known, and more than why.
+        return "as asked, or by its time limit"
 
 
 def _mounts(errand: Errand, cluster: ClusterOutputs) -> dict[Place, str]:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from training.data.on.errand import Errand
 from training.data.on.trip import Show, Trip
 from training.data.places import Place
+from training.errors import UsageError
 from training.kubernetes.helm import template
 from training.kubernetes.images import check_image
 from training.outputs import KubernetesOutputs, NetworkOutputs, Outputs
@@ -40,6 +41,11 @@ def plan(errand: Errand, outputs: Outputs) -> Trip:
     where_is(cluster)
     check_namespace(cluster)
     check_image("--image", errand.image)
+    if not errand.places:
+        raise UsageError(
+            "--on eks: is for copies from or to EFS or FSx; S3 alone is reached from anywhere. "
+            "Leave --on out, or take sagemaker or ec2"
+        )
     values = _values(errand, cluster, network)
     # As a launch does: what the chart does not take is told by the plan.
     template(

@@ -10,11 +10,17 @@ from typing import Any
 from training.cli import log as console
 from training.data.on.answer import as_it_left, stopped
 from training.data.on.trip import Show
-from training.errors import AwsError, JobFailed, UsageError
+from training.errors import AwsError, Interrupted, JobFailed, UsageError
 from training.kubernetes.client import Kubernetes, Object
-from training.kubernetes.errors import KubernetesUnreachable, ReleaseExists
+from training.kubernetes.errors import (
+    KubernetesError,
+    KubernetesRefused,
+    KubernetesUnreachable,
+    ReleaseExists,
+)
 from training.kubernetes.helm import Helm
 from training.platforms.common.patience import Timer
+from training.platforms.eks.connection import may_pass
 from training.platforms.watching import watching
 
 CONTAINER = "data"
@@ -23,6 +29,8 @@ CONTAINER = "data"
 LOOK_S = 3.0
 AWAY_S = 600.0
 """How long the API server may be away while a run is followed."""
+LATE_S = 60.0
+"""How long the last lines of a run that has ended are asked for: its node may be gone."""
 
 
 @dataclass
@@ -82,28 +90,51 @@ class Run:
         again = f"the same command with --name {self.name}"
         end = f"helm uninstall {self.name} --namespace {self.namespace}"
         with watching(self.name, follow=again, stop=end):
-            job = self._until_the_end(show)
-            pod = self._pod()
-            self._helm.uninstall(self.name)
+            job, pod = self._until_the_end(show)
+            self._take_away()
         self._conclude(job, pod)
 
-    def _until_the_end(self, show: Show) -> Object:
+    def _until_the_end(self, show: Show) -> tuple[Object, Object | None]:
+        """Return the Job that has ended, and its last pod where that is still there."""
         while True:
+            ended: tuple[Object, Object | None] | None = None
             try:
                 job = self._cluster.get("jobs.batch", self.name)
                 if job is None:
-                    raise stopped(self.name, "somebody has uninstalled it")
+                    # Of the release there may be a rest, which would have the name.
+                    self._take_away()
+                    raise Interrupted(
+                        f"{self.name} is gone: the same command elsewhere saw its end, or somebody "
+                        "has taken it away. What it has copied stays: the same command goes on "
+                        "from there"
+                    )
                 pod = self._pod()
+                ended = (job, pod) if _ending(job) else None
                 if pod is not None:
                     self._tell_waiting(pod)
                     if _has_begun(pod):
-                        self._show(pod, show, follow=_ending(job) is None)
-                if _ending(job) is not None:
-                    return job
+                        self._show(pod, show, follow=ended is None)
+                if ended is not None:
+                    return ended
                 self._away_since = None
-            except KubernetesUnreachable as error:
-                self._bear(error)
+            except KubernetesError as error:
+                if not _may_pass(error):
+                    raise
+                if self._is_away_too_long(error, has_ended=ended is not None):
+                    if ended is None:
+                        raise
+                    return ended
             self.timer.sleep(LOOK_S)
+
+    def _take_away(self) -> None:
+        try:
+            self._helm.uninstall(self.name)
+        except AwsError as error:
+            # How the copy ended matters more.
+            self.tell(
+                f"{error}. The release {self.name} stays; take it away: helm uninstall {self.name} "
+                f"--namespace {self.namespace}"
+            )
 
     def _show(self, pod: Object, show: Show, *, follow: bool) -> None:
         name = pod["metadata"]["name"]
@@ -129,13 +160,15 @@ class Run:
             self.tell(f"{self.name}: {said}")
         self._told = said or self._told
 
-    def _bear(self, error: KubernetesUnreachable) -> None:
+    def _is_away_too_long(self, error: KubernetesError, *, has_ended: bool) -> bool:
         now = self.timer.now()
         if self._away_since is None:
             self._away_since = now
-            self.tell(f"{error}. The run goes on meanwhile: trying again")
-        elif now - self._away_since > AWAY_S:
-            raise error
+            meanwhile = (
+                "has ended; its last lines are missing" if has_ended else "goes on meanwhile"
+            )
+            self.tell(f"{error}. The run {meanwhile}: trying again")
+        return now - self._away_since > (LATE_S if has_ended else AWAY_S)
 
     def _conclude(self, job: Object, pod: Object | None) -> None:
         ending = _ending(job)
@@ -148,6 +181,12 @@ class Run:
         code = (ended or {}).get("exitCode", 1)
         failed = JobFailed(f"{self.name} failed: {said or 'the log says why'} (exit code {code})")
         raise as_it_left(failed)
+
+
+def _may_pass(error: KubernetesError) -> bool:
+    """Return whether to look again: a pod that leaves its node is gone before there is another."""
+    is_gone = isinstance(error, KubernetesRefused) and error.reason == "NotFound"
+    return is_gone or may_pass(error)
 
 
 def _ending(job: Object) -> dict[str, Any] | None:

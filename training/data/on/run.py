@@ -16,6 +16,7 @@ from training.errors import PreflightError, UsageError
 from training.images.tag import image_tag
 from training.job_options import read_outputs
 from training.outputs import NetworkOutputs, Outputs, RegistryOutputs, StorageOutputs
+from training.stop_signals import terminated_as_interrupted
 
 Tell = Callable[[str], None]
 
@@ -43,7 +44,7 @@ def plan(elsewhere: Elsewhere, task: Task) -> Planned:
         AwsError: The stacks' outputs cannot be read.
     """
     runner = load(elsewhere.on)
-    if elsewhere.instance_type and elsewhere.on is not On.SAGEMAKER:
+    if elsewhere.instance_type is not None and elsewhere.on is not On.SAGEMAKER:
         raise UsageError(
             f"--instance-type {elsewhere.instance_type}: is for --on sagemaker; {elsewhere.on} has "
             "its machines already"
@@ -51,7 +52,7 @@ def plan(elsewhere: Elsewhere, task: Task) -> Planned:
     contracts = dict.fromkeys((NetworkOutputs, StorageOutputs, RegistryOutputs, *runner.READS))
     outputs = read_outputs(tuple(contracts), elsewhere.outputs_file)
     errand = Errand(
-        name=elsewhere.name or task.default_name(datetime.now(UTC)),
+        name=task.default_name(datetime.now(UTC)) if elsewhere.name is None else elsewhere.name,
         command=task.command,
         places=task.places,
         storage=outputs.read(StorageOutputs),
@@ -79,7 +80,8 @@ def run(planned: Planned, show: Tell, tell: Tell) -> Answer:
     tell(f"{trip.where}. Cost: {trip.price()} ({'; '.join(trip.cost.assumptions)})")
     answer = Answer(show)
     try:
-        planned.runner.send(trip, planned.outputs, answer.take)
+        with terminated_as_interrupted():
+            planned.runner.send(trip, planned.outputs, answer.take)
     except PreflightError as error:
         # A comparison that found something: what it is, is its result.
         if answer.result is None:

@@ -7,24 +7,28 @@ SageMaker Processing mounts no file systems. The job is listed, followed and sto
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+import re
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from training.data.on.answer import as_it_left, stopped
 from training.data.on.errand import Errand
+from training.data.on.old_run import refuse_old
 from training.data.on.trip import Show, Trip
 from training.data.places import Place
-from training.errors import JobFailed
+from training.errors import AwsError, JobFailed, UsageError
 from training.layout import LOG_ROOT
 from training.outputs import NetworkOutputs, Outputs, StorageOutputs
 from training.platforms.common.tags import tags
 from training.platforms.sagemaker.file_system import FileSystem
 from training.platforms.sagemaker.one_instance import OneInstance
+from training.platforms.sagemaker.state import read_state
 from training.prices.cache import price_cache
 from training.prices.cost import sagemaker_cost
 
 if TYPE_CHECKING:
+    from training.aws.clients import Clients
     from training.preflight.check import Check
     from training.preflight.job.whereabouts import Whereabouts
 
@@ -34,11 +38,22 @@ INSTANCE_TYPE = "ml.c5.4xlarge"
 """Up to 10 Gbit/s for a price of little: many small files want cores and network, no memory.
 https://docs.aws.amazon.com/ec2/latest/instancetypes/co.html"""
 
+_TYPE = re.compile(r"ml(\.[a-z0-9-]+){2}")
+
 _CHANNELS = "/opt/ml/input/data"
+
+_OVER_TIME = "MaxRuntimeExceeded"
+"""The secondary status of a job that was stopped by its limit.
+https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_DescribeTrainingJob.html"""
 
 
 def plan(errand: Errand, outputs: Outputs) -> Trip:
     """See `training.data.on.trip.Runner`."""
+    if errand.instance_type is not None and not _TYPE.fullmatch(errand.instance_type):
+        raise UsageError(
+            f"--instance-type {errand.instance_type}: expected a type of SageMaker's, such as "
+            f"{INSTANCE_TYPE}"
+        )
     network, storage = outputs.read(NetworkOutputs), errand.storage
     body = OneInstance(
         name=errand.name,
@@ -116,19 +131,35 @@ def checks(errand: Errand, trip: Trip, place: Whereabouts) -> Iterator[Check]:
 def send(trip: Trip, outputs: Outputs, show: Show) -> None:  # noqa: ARG001
     """See `training.data.on.trip.Runner`."""
     from training.platforms.common.patience import connect
+    from training.platforms.sagemaker.commands import how_to_look
     from training.platforms.sagemaker.follow import follow
-    from training.platforms.sagemaker.state import read_state
     from training.platforms.sagemaker.submission import submit
 
-    clients = connect()
-    submit(clients, trip.request)
+    clients, asked_at = connect(), datetime.now(UTC)
+    refuse_old(submit(clients, trip.request), asked_at, look=how_to_look(trip.name))
     try:
         follow(clients, trip.name, show)
     except JobFailed as error:
-        found = clients.sagemaker.training_job(trip.name)
-        if found is not None and (state := read_state(found)).status == "stopped":
-            raise stopped(trip.name, state.secondary or "as asked") from error
+        if why := _why_stopped(connect, trip.name):
+            raise stopped(trip.name, why) from error
         raise as_it_left(error) from error
+
+
+def _why_stopped(connect: Callable[[], Clients], name: str) -> str | None:
+    """Return why a job was stopped; None where it was not, or AWS does not tell any more.
+
+    Args:
+        connect: Makes clients, with the credentials of now: a copy may take longer than a login.
+    """
+    try:
+        found = connect().sagemaker.training_job(name)
+    except AwsError:
+        # How it ended is known; what AWS says to this question must not take its place.
+        return None
+    state = None if found is None else read_state(found)
+    if state is None or state.status != "stopped":
+        return None
+    return "its time limit, --max-run-s" if state.secondary == _OVER_TIME else "as asked"
 
 
 def _file_system(place: Place, storage: StorageOutputs) -> FileSystem:

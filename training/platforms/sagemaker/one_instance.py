@@ -73,6 +73,8 @@ class OneInstance:
         channels = [
             files.channel(name, "", "rw") for name, files in sorted(self.file_systems.items())
         ]
+        # An empty list is refused; a job from S3 to S3 has none.
+        inputs = {"InputDataConfig": channels} if channels else {}
         return with_fingerprint(
             {
                 "TrainingJobName": self.name,
@@ -83,7 +85,7 @@ class OneInstance:
                 },
                 **told,
                 "RoleArn": self.role_arn,
-                "InputDataConfig": channels,
+                **inputs,
                 "OutputDataConfig": {"S3OutputPath": self.output, "KmsKeyId": self.key_arn},
                 "ResourceConfig": self._resources(),
                 "VpcConfig": dict(self.vpc),

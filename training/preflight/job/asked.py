@@ -114,7 +114,8 @@ class Asked:
 
 
 def _file_systems(body: Mapping[str, Any]) -> list[FileSystemChannel]:
-    channels = [(each["ChannelName"], each["DataSource"]) for each in body["InputDataConfig"]]
+    inputs = body.get("InputDataConfig", ())
+    channels = [(each["ChannelName"], each["DataSource"]) for each in inputs]
     return [
         FileSystemChannel(
             name, found["FileSystemId"], found["FileSystemType"], found["DirectoryPath"]
@@ -125,7 +126,7 @@ def _file_systems(body: Mapping[str, Any]) -> list[FileSystemChannel]:
 
 
 def _train_on_s3(body: Mapping[str, Any]) -> S3Place | None:
-    for channel in body["InputDataConfig"]:
+    for channel in body.get("InputDataConfig", ()):
         source = channel["DataSource"].get("S3DataSource")
         if channel["ChannelName"] == "train" and source:
             return S3Place.parse(source["S3Uri"])

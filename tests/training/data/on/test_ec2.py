@@ -11,7 +11,7 @@ from tests.training.data.on.samples import errand, outputs
 from tests.training.platforms.ec2.fake_head import FakeHead, status
 from training.data.on import ec2
 from training.data.places import Place
-from training.errors import Interrupted, PreflightError, UsageError
+from training.errors import AwsError, Interrupted, PreflightError, UsageError
 
 
 def test_the_head_reads_what_is_sent() -> None:
@@ -74,6 +74,29 @@ def test_the_end_is_that_of_the_command_there(
     head = FakeHead({"submit": [status("queued")], "status": [end]})
     with pytest.raises(error, match=words):
         sent(head, monkeypatch)
+
+
+def test_its_time_limit_is_told_as_such(monkeypatch: pytest.MonkeyPatch) -> None:
+    end = status("stopped", reason="its time limit, 60 s", exit_code=143)
+    head = FakeHead({"submit": [status("queued")], "status": [end]})
+    with pytest.raises(Interrupted, match=r"stopped \(its time limit, 60 s\)"):
+        sent(head, monkeypatch)
+
+
+def test_a_head_that_is_gone_at_the_end_hides_no_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    end = status("stopped", reason="as asked", exit_code=143)
+    head = FakeHead({"submit": [status("queued")], "status": [end, AwsError("throttled")]})
+    with pytest.raises(Interrupted, match="as asked, or by its time limit"):
+        sent(head, monkeypatch)
+
+
+def test_an_old_copy_is_not_told_as_a_new_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    old = status("completed", "stage-one")
+    head = FakeHead({"submit": [old], "status": [old]})
+    words = "--name stage-one: that run, of 2026-01-02 03:04 UTC, has completed; nothing was done"
+    with pytest.raises(UsageError, match=words):
+        sent(head, monkeypatch)
+    assert head.actions() == ["submit"]
 
 
 def test_ctrl_c_says_how_to_watch_and_to_stop_it(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,7 +14,9 @@ from tests.training.platforms.sagemaker.clockwork import Clockwork
 from training.data.on import eks
 from training.data.on.release import Run
 from training.data.places import Place
-from training.errors import Interrupted, PreflightError, UsageError
+from training.errors import AwsError, Interrupted, PreflightError, UsageError
+from training.kubernetes.errors import KubernetesRefused
+from training.platforms.common.patience import Timer
 
 __all__ = ["cluster"]
 
@@ -126,8 +128,94 @@ def test_its_time_limit_and_somebodys_uninstall_are_stops(cluster: KubernetesSer
     put_end(cluster, "Failed", "DeadlineExceeded")
     with pytest.raises(Interrupted, match="its time limit"):
         once.follow(lambda _: None)
-    with pytest.raises(Interrupted, match="somebody has uninstalled it"):
+    with pytest.raises(Interrupted, match="somebody has taken it away"):
         run(cluster).follow(lambda _: None)
+
+
+def test_of_two_who_watch_one_run_the_second_is_not_told_that_it_was_stopped(
+    cluster: KubernetesServer,
+) -> None:
+    once, second = run(cluster), run(cluster)
+    once.start(eks.CHART, values())
+    put_pod(cluster, terminated(0))
+    put_end(cluster, "Complete")
+    once.follow(lambda _: None)
+    with pytest.raises(Interrupted, match="is gone: the same command elsewhere saw its end"):
+        second.follow(lambda _: None)
+
+
+def test_a_release_without_its_job_does_not_keep_the_name(cluster: KubernetesServer) -> None:
+    """The same command would find it for ever, and never start anything."""
+    once = run(cluster)
+    once.start(eks.CHART, values())
+    cluster.store.delete(cluster.store.kind("batch", "v1", "jobs"), ("kubeflow", NAME))
+    with pytest.raises(Interrupted, match="somebody has taken it away"):
+        once.follow(lambda _: None)
+    told: list[str] = []
+    run(cluster, told).start(eks.CHART, values())
+    assert told == []
+    assert cluster.find("jobs", NAME) is not None
+
+
+def test_how_it_ended_matters_more_than_what_stays(cluster: KubernetesServer) -> None:
+    told: list[str] = []
+    once = run(cluster, told)
+    once.start(eks.CHART, values())
+    put_pod(cluster, terminated(3, "error: no room"))
+    put_end(cluster, "Failed", "PodFailurePolicy")
+    cluster.refusals["delete", "jobs"] = (403, "Forbidden", "jobs is forbidden")
+    with pytest.raises(PreflightError, match="no room"):
+        once.follow(lambda _: None)
+    assert f"The release {NAME} stays; take it away: helm uninstall {NAME}" in told[-1]
+
+
+def test_a_cluster_that_is_busy_is_asked_again(cluster: KubernetesServer) -> None:
+    told: list[str] = []
+    once = run(cluster, told)
+    once.start(eks.CHART, values())
+    put_pod(cluster, terminated(0), "done")
+    put_end(cluster, "Complete")
+    cluster.refusals["get", "jobs"] = (429, "TooManyRequests", "slow down")
+    once.timer = Timer(sleep=lambda _: cluster.refusals.clear())
+    lines: list[str] = []
+    once.follow(lines.append)
+    assert lines == ["done"]
+    assert "slow down" in told[0]
+    assert "The run goes on meanwhile: trying again" in told[0]
+
+
+@pytest.mark.parametrize("reason", ["NotFound", "InternalError"])
+def test_a_log_that_is_gone_hides_no_end(
+    reason: str, cluster: KubernetesServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its node has left: the pod is still told of, its log is not there any more."""
+
+    def gone(*_: Any, **__: Any) -> None:
+        raise KubernetesRefused('pods "x" not found', reason)
+
+    once = run(cluster)
+    minutes = iter(range(9))
+    once.timer = Timer(now=lambda: 60.0 * next(minutes), sleep=lambda _: None)
+    once.start(eks.CHART, values())
+    put_pod(cluster, terminated(3, "error: no room"))
+    put_end(cluster, "Failed", "PodFailurePolicy")
+    monkeypatch.setattr("training.kubernetes.client.Kubernetes.log", gone)
+    with pytest.raises(PreflightError, match="no room"):
+        once.follow(lambda _: None)
+
+
+def test_a_log_that_may_not_be_read_ends_the_watching(
+    cluster: KubernetesServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def denied(*_: Any, **__: Any) -> None:
+        raise KubernetesRefused("pods/log is forbidden", "Forbidden")
+
+    once = run(cluster)
+    once.start(eks.CHART, values())
+    put_pod(cluster, {"running": {}})
+    monkeypatch.setattr("training.kubernetes.client.Kubernetes.log", denied)
+    with pytest.raises(AwsError, match=f"forbidden.*the same command with --name {NAME}"):
+        once.follow(lambda _: None)
 
 
 def test_why_it_waits_is_told_once(cluster: KubernetesServer) -> None:
@@ -177,6 +265,12 @@ def test_outputs_that_a_launch_refuses_are_refused_with_its_words(key: str, valu
     assert said == str(of_launch.value)
     assert f"KubernetesStack.{key}" in said
     assert value in said
+
+
+def test_a_copy_without_a_file_system_is_refused_with_a_way_out() -> None:
+    from_s3_to_s3 = errand(source="s3://other/set", to=Place.S3)
+    with pytest.raises(UsageError, match="Leave --on out, or take sagemaker or ec2"):
+        eks.plan(from_s3_to_s3, outputs())
 
 
 def test_an_image_that_the_chart_refuses_is_refused_before() -> None:

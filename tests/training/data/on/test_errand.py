@@ -180,6 +180,13 @@ def test_without_a_whole_result_there_is_none(line: str) -> None:
         ("x failed: a file differs (exit code 1)", JobFailed),
         ("x failed: (exit code 137)", JobFailed),
         ("x failed: SageMaker gives no reason", JobFailed),
+        # The command's own words have some lines, and may speak of other programs' codes.
+        ("x failed: s5cmd: exit code 1\nerror: full (exit code 3)", PreflightError),
+        (
+            "x failed: a\nerror: b, exit code: 3\nLast lines of algo-1:\n  exit code 2",
+            PreflightError,
+        ),
+        ("x failed: a\n  b (exit code 4)", AwsError),
     ],
 )
 def test_a_run_leaves_with_the_exit_code_that_the_command_had_there(

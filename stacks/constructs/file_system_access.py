@@ -64,6 +64,8 @@ def may_move_data(lustre_id: str) -> list[iam.PolicyStatement]:
             actions=[
                 "fsx:DescribeDataRepositoryAssociations",
                 "fsx:DescribeDataRepositoryTasks",
+                # Tells what is linked by ImportPath.
+                "fsx:DescribeFileSystems",
             ],
             resources=["*"],  # FSx knows no resource for its lists.
         ),

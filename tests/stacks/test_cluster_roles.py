@@ -87,6 +87,7 @@ LUSTRE = {
     "fsx:CreateDataRepositoryTask",
     "fsx:DescribeDataRepositoryAssociations",
     "fsx:DescribeDataRepositoryTasks",
+    "fsx:DescribeFileSystems",
 }
 """For `stage --on ec2`, where there is FSx for Lustre."""
 

@@ -116,6 +116,7 @@ def test_jobs_use_the_bucket_as_the_nodes_of_the_other_cluster_do_and_nothing_el
         "fsx:CreateDataRepositoryTask",
         "fsx:DescribeDataRepositoryAssociations",
         "fsx:DescribeDataRepositoryTasks",
+        "fsx:DescribeFileSystems",
     }
     [objects] = allowing("s3:PutObject", synth, "existing-bucket", "Jobs")
     assert [str(arn).endswith("/ml-platform/*']]}") for arn in objects.resources] == [True]

@@ -95,7 +95,8 @@ def make_tasks(file_system_id: str, tell: Tell) -> Tasks:
     Raises:
         AwsError: There is no region.
     """
-    return Tasks(new_client(new_session(), "fsx"), file_system_id, tell)
+    client = new_client(new_session(), "fsx", attempts=ATTEMPTS)
+    return Tasks(client, file_system_id, tell)
 
 
 def read_storage_outputs() -> Outputs:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from training.data.bulk import Bulk
     from training.data.lustre_link import Link
     from training.data.lustre_task import Tasks
+    from training.data.manifest import Manifest
     from training.data.side import FileState, Side
 
 ShowProgress = Callable[[str, int, str], AbstractContextManager[Progress]]
@@ -95,7 +96,12 @@ class Here:
         if link := self._export_link(request, target):
             return self._export(request, origin, target, link)
         if request.release:
-            raise UsageError(f"--release: {origin.name} is not linked to {target.name}")
+            raise UsageError(
+                f"--release: {origin.name} is not linked to {target.name}, or FSx exports it to "
+                "another place (ExportPath). Leave --release out"
+            )
+        if request.delete and request.to is Place.FSX:
+            self._refuse_to_delete_in_s3(request)
         return self._copy(request, origin, target)
 
     def _origin(self, request: StageRequest) -> Side:
@@ -127,7 +133,28 @@ class Here:
         from training.data.lustre_link import find_link
 
         client = self.make_tasks(file_system_id).client
-        return find_link(client, file_system_id, address, folder)
+        link = find_link(client, file_system_id, address, folder)
+        if link:
+            link.require_usable()
+            if link.state != "AVAILABLE":
+                self.tell(
+                    f"{link}: FSx does what it is asked for, and may follow nothing by itself"
+                )
+        return link
+
+    def _refuse_to_delete_in_s3(self, request: StageRequest) -> None:
+        """Refuse to delete where FSx would delete the objects that the folder mirrors, too."""
+        from training.data.lustre_link import find_deleting_link
+
+        place = self.places.lustre(request.path)
+        client = self.make_tasks(place.file_system_id).client
+        if link := find_deleting_link(client, place.file_system_id, place.path):
+            raise UsageError(
+                f"--delete: what is deleted in /{place.path} of {place.file_system_id}, FSx "
+                f"deletes in {link.address} too: /{link.folder} is linked to it, with DELETED "
+                "among the events that it exports. Leave --delete out, or take DELETED out of "
+                "fsx_export_events of StorageStack"
+            )
 
     def _import(self, request: StageRequest, origin: Side, link: Link) -> Outcome:
         from training.data.lustre import import_names
@@ -140,10 +167,21 @@ class Here:
                 f"--preload: {link.file_system_id} is not mounted on this machine. Run this where "
                 "it is mounted; the names alone can be imported from here"
             )
+        if place.folder is None and not link.takes_import:
+            raise UsageError(
+                f"{link.file_system_id} is not mounted on this machine, and linked by ImportPath: "
+                "FSx follows the bucket by itself and takes no import, so that there is nothing to "
+                "ask for, and nobody here can look. Run this where it is mounted"
+            )
         files = list_source(origin)
         self.tell(f"{origin.name}: FSx imports it over its link to {link.address}")
         there = import_names(
-            self.make_tasks(link.file_system_id), link, origin.name, files, place.folder
+            self.make_tasks(link.file_system_id),
+            link,
+            origin.name,
+            files,
+            place.folder,
+            manifest=_manifest_beside(origin) if place.folder else None,
         )
         if place.folder is None:
             self.tell(
@@ -202,6 +240,14 @@ class Here:
             progress=progress,
             tell=self.tell,
         )
+
+
+def _manifest_beside(origin: Side) -> Manifest | None:
+    """Return the manifest beside what FSx imports; None where it has none of this program's."""
+    try:
+        return origin.read_manifest()
+    except UsageError:
+        return None
 
 
 def _refuse_delete(request: StageRequest, link: Link) -> None:

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 
 from training.aws.errors import AwsRefused
 from training.data.compare import learn, see
+from training.data.file_naming import file_errors
 from training.data.lustre_link import Link
 from training.data.lustre_task import Tasks
-from training.data.manifest import Entry, Manifest
+from training.data.manifest import MANIFEST, Entry, Manifest
 from training.data.side import ContentChanged, FileState, Side, expected_digests
 from training.data.stage import Manner
 from training.data.threads import thread_pool
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 Files = Mapping[str, FileState]
 
 ARRIVAL_S = 600.0
-"""How long files may take to appear after FSx says that it has done its part."""
+"""How long it may take until one more file appears, after FSx says that it has done its part."""
 _POLL_S = 2.0
 _TELL_EVERY_S = 30.0
 
@@ -42,6 +43,9 @@ _NOT_EXPORTED = (
     "Set that to none, then run again: all files are exported on demand"
 )
 
+_OF_ANOTHER_KIND = frozenset({"FileSystemNotFound", "ServiceLimitExceeded"})
+"""Refusals of a task that have nothing to do with automatic export."""
+
 
 @dataclass(frozen=True)
 class Exported:
@@ -53,7 +57,13 @@ class Exported:
 
 
 def import_names(
-    tasks: Tasks, link: Link, address: str, files: Files, folder: Folder | None
+    tasks: Tasks,
+    link: Link,
+    address: str,
+    files: Files,
+    folder: Folder | None,
+    *,
+    manifest: Manifest | None = None,
 ) -> dict[str, FileState]:
     """Have FSx import what S3 has, see that all names have arrived, and return what is there.
 
@@ -64,6 +74,8 @@ def import_names(
         files: What is there.
         folder: Where they are to appear; None where the file system is not mounted here, so that
             nobody can look, and nothing is returned.
+        manifest: That lies beside the files in S3. An older one in the folder shows that FSx has
+            not followed a change, where names and sizes are the same.
 
     Raises:
         JobFailed: The import failed, or names are missing.
@@ -75,15 +87,40 @@ def import_names(
     target = folder
 
     def list_folder() -> Files:
-        return target.files() if target.root.is_dir() else {}
+        with file_errors(target.root):
+            is_there = target.root.is_dir()
+        return target.files() if is_there else {}
+
+    def is_current() -> bool:
+        there = target.read_manifest() if manifest else None
+        return there is None or _contents(there) == _contents(manifest)
 
     advice = _KEPT_OUT if link.takes_import else _NOT_FOLLOWED
-    arrived = _wait_for(files, list_folder, tasks, at=target.name, origin="S3", advice=advice)
+    arrived = _wait_for(
+        files,
+        list_folder,
+        tasks,
+        at=target.name,
+        origin="S3",
+        advice=advice,
+        is_current=is_current,
+    )
     return dict(arrived)
 
 
+def _contents(manifest: Manifest | None) -> set[tuple[str, str]]:
+    return {(entry.path, entry.sha256) for entry in manifest.files} if manifest else set()
+
+
 def _wait_for(
-    files: Files, look: Callable[[], Files], tasks: Tasks, *, at: str, origin: str, advice: str
+    files: Files,
+    look: Callable[[], Files],
+    tasks: Tasks,
+    *,
+    at: str,
+    origin: str,
+    advice: str,
+    is_current: Callable[[], bool] = lambda: True,
 ) -> Files:
     """Return what is there as soon as all files are, with their sizes.
 
@@ -94,12 +131,14 @@ def _wait_for(
         at: Where, for what is told.
         origin: Where they come from, for what is told.
         advice: What to do where some never arrive.
+        is_current: Whether the manifest there is not an older one; asked when all files are there.
 
     Raises:
-        JobFailed: They are not within `ARRIVAL_S`.
+        JobFailed: They are not, and no more have come for `ARRIVAL_S`.
     """
-    started_at = time.monotonic()
-    tell_at = started_at + _TELL_EVERY_S
+    changed_at = time.monotonic()
+    tell_at = changed_at + _TELL_EVERY_S
+    left = len(files) + 1
     while True:
         there = look()
         wrong = sorted(
@@ -108,10 +147,14 @@ def _wait_for(
             if path not in there or there[path].size != state.size
         )
         if not wrong:
-            return there
+            if is_current():
+                return there
+            wrong = [MANIFEST]
         now = time.monotonic()
         counts = f"{at}: {len(wrong):,} of {len(files):,} files of {origin}"
-        if now > started_at + ARRIVAL_S:
+        if len(wrong) < left:
+            left, changed_at = len(wrong), now
+        elif now > changed_at + ARRIVAL_S:
             raise JobFailed(f"{counts} have not arrived, {wrong[0]!r} for example. {advice}")
         if now >= tell_at:
             tell_at = now + _TELL_EVERY_S
@@ -176,7 +219,19 @@ def _have_exported(
     try:
         tasks.run("EXPORT_TO_REPOSITORY", place.path)
     except AwsRefused as error:
-        if error.is_denial or not link.exports_by_itself:
+        if not (link.exports_by_itself and _is_about_export(error)):
             raise
         tasks.tell(f"{place.file_system_id}: takes no export now ({error.code}): it exports itself")
         _wait_for(files, target.files, tasks, at=target.name, origin="FSx", advice=_NOT_EXPORTED)
+
+
+def _is_about_export(error: AwsRefused) -> bool:
+    """Return whether FSx may have refused a task since it exports by itself."""
+    is_of_another_kind = (
+        error.is_denial
+        or error.is_about_credentials
+        or error.is_throttling
+        or error.is_fault
+        or error.code in _OF_ANOTHER_KIND
+    )
+    return error.operation == "CreateDataRepositoryTask" and not is_of_another_kind

@@ -7,9 +7,19 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from training.aws.errors import translated
+from training.errors import PreflightError
 
 if TYPE_CHECKING:
     from mypy_boto3_fsx import FSxClient
+
+_REMEDIES = {
+    "CREATING": "wait until aws fsx describe-data-repository-associations says AVAILABLE",
+    "DELETING": "run this again when it is gone: what is not linked is copied",
+    "FAILED": "it cannot be repaired: delete it (aws fsx delete-data-repository-association), and "
+    "make it again",
+}
+"""What to do about a link over which nothing comes; over those in other states FSx can be asked.
+https://docs.aws.amazon.com/fsx/latest/LustreGuide/dra-lifecycles.html"""
 
 
 @dataclass(frozen=True)
@@ -26,6 +36,9 @@ class Link:
         takes_export: Whether what is exported goes back to where it came from. With ImportPath
             that depends on ExportPath, which is a folder of its own where nobody set it.
         exports_by_itself: Whether new and changed files appear in S3 without being asked for.
+        deletes_by_itself: Whether what is deleted in the folder is deleted in S3 too.
+        state: As FSx calls it: AVAILABLE, MISCONFIGURED and so on.
+        said: What FSx says of a state that is not AVAILABLE.
     """
 
     file_system_id: str
@@ -34,11 +47,34 @@ class Link:
     takes_import: bool
     takes_export: bool = True
     exports_by_itself: bool = False
+    deletes_by_itself: bool = False
+    state: str = "AVAILABLE"
+    said: str = ""
 
     def mirrors(self, address: str, folder: str) -> bool:
         """Return whether a place in S3 and a folder of the file system are the same data."""
         inside = _below(self.address, address)
         return inside is not None and inside == _below(self.folder, folder)
+
+    @property
+    def is_usable(self) -> bool:
+        """Whether FSx can be asked to import and export over it."""
+        return self.state not in _REMEDIES
+
+    def require_usable(self) -> None:
+        """Refuse a link over which nothing comes.
+
+        Raises:
+            PreflightError: It is one.
+        """
+        if not self.is_usable:
+            raise PreflightError(f"{self}: {_REMEDIES[self.state]}")
+
+    def __str__(self) -> str:
+        """Name the link, and its state with what FSx says of it."""
+        said = f" ({self.said})" if self.said else ""
+        ends = f"/{self.folder} of {self.file_system_id} to {self.address}"
+        return f"the link of {ends} is {self.state}{said}"
 
 
 def find_link(client: FSxClient, file_system_id: str, address: str, folder: str) -> Link | None:
@@ -54,22 +90,61 @@ def find_link(client: FSxClient, file_system_id: str, address: str, folder: str)
         AwsError: AWS refused or could not be reached.
     """
     with translated():
-        links = _links(client, file_system_id)
+        found = [
+            link
+            for link in _association_links(client, file_system_id)
+            if link.mirrors(address, folder)
+        ]
+        if found:
+            # One that was replaced may still be listed.
+            return min(found, key=lambda link: not link.is_usable)
+        links = _import_path_links(client, file_system_id)
         return next((link for link in links if link.mirrors(address, folder)), None)
 
 
-def _links(client: FSxClient, file_system_id: str) -> Iterator[Link]:
-    for found in _associations(client, file_system_id):
-        exported = found.get("S3", {}).get("AutoExportPolicy", {}).get("Events", ())
-        yield Link(
-            file_system_id,
-            folder=found.get("FileSystemPath", "/").strip("/"),
-            address=found.get("DataRepositoryPath", "").rstrip("/"),
-            takes_import=True,
-            exports_by_itself={"NEW", "CHANGED"} <= set(exported),
-        )
+def find_deleting_link(client: FSxClient, file_system_id: str, folder: str) -> Link | None:
+    """Return a link over which what is deleted in a folder, or below it, is deleted in S3 too.
+
+    Raises:
+        AwsError: AWS refused or could not be reached.
+    """
+
+    def touches(link: Link) -> bool:
+        return _below(link.folder, folder) is not None or _below(folder, link.folder) is not None
+
+    with translated():
+        links = _association_links(client, file_system_id)
+        return next((link for link in links if link.deletes_by_itself and touches(link)), None)
+
+
+def _association_links(client: FSxClient, file_system_id: str) -> Iterator[Link]:
+    for association in _associations(client, file_system_id):
+        if link := _association_link(file_system_id, association):
+            yield link
+
+
+def _association_link(file_system_id: str, found: Any) -> Link | None:
+    """Return the link of an association; None where FSx does not say what it links."""
+    if not (found.get("FileSystemPath") and found.get("DataRepositoryPath")):
+        return None
+    state = found.get("Lifecycle", "AVAILABLE")
+    exported = found.get("S3", {}).get("AutoExportPolicy", {}).get("Events", ())
+    return Link(
+        file_system_id,
+        folder=found["FileSystemPath"].strip("/"),
+        address=found["DataRepositoryPath"].rstrip("/"),
+        takes_import=True,
+        # A misconfigured one follows nothing.
+        exports_by_itself={"NEW", "CHANGED"} <= set(exported) and state != "MISCONFIGURED",
+        deletes_by_itself="DELETED" in exported,
+        state=state,
+        said=found.get("FailureDetails", {}).get("Message", ""),
+    )
+
+
+def _import_path_links(client: FSxClient, file_system_id: str) -> Iterator[Link]:
     answer = client.describe_file_systems(FileSystemIds=[file_system_id])
-    for system in answer["FileSystems"]:
+    for system in answer.get("FileSystems", ()):
         lustre: Any = system.get("LustreConfiguration", {})
         repository = lustre.get("DataRepositoryConfiguration", {})
         if repository.get("ImportPath"):
@@ -83,7 +158,13 @@ def _import_path_link(file_system_id: str, repository: Any) -> Link:
     folder = address.removeprefix("s3://").partition("/")[2]
     exported = f"{repository.get('ExportPath', '').rstrip('/')}/{folder}".rstrip("/")
     return Link(
-        file_system_id, folder, address, takes_import=False, takes_export=exported == address
+        file_system_id,
+        folder,
+        address,
+        takes_import=False,
+        takes_export=exported == address,
+        state=repository.get("Lifecycle", "AVAILABLE"),
+        said=repository.get("FailureDetails", {}).get("Message", ""),
     )
 
 

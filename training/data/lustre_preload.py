@@ -12,10 +12,11 @@ import shutil
 import subprocess
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 
 from training.data.folder import Folder
 from training.data.progress import Progress
-from training.data.side import FileState
+from training.data.side import ContentChanged, FileState
 from training.data.threads import thread_pool
 
 BATCH_FILES = 500
@@ -23,8 +24,14 @@ BATCH_FILES = 500
 
 STALLED_S = 900.0
 _POLL_S = 1.0
+_READINGS = 2
 
-_RELEASED = re.compile(rb": \(0x[0-9a-f]+\)[^\n]*\breleased\b")
+_STATE = re.compile(rb": \(0x[0-9a-f]+\)([^\n]*)")
+_RELEASED = re.compile(rb"\breleased\b")
+
+
+class _Stalled(Exception):
+    """FSx fetches nothing of what it was asked for."""
 
 
 def preload(folder: Folder, files: dict[str, FileState], *, jobs: int, progress: Progress) -> None:
@@ -37,7 +44,7 @@ def preload(folder: Folder, files: dict[str, FileState], *, jobs: int, progress:
         progress: Told of each byte that is there.
 
     Raises:
-        JobFailed: A file cannot be read.
+        JobFailed: A file cannot be read, or is another one than was imported.
     """
     left = sorted(files)
     lfs = shutil.which("lfs") if os.geteuid() == 0 else None
@@ -45,12 +52,31 @@ def preload(folder: Folder, files: dict[str, FileState], *, jobs: int, progress:
         left = _restore_all(lfs, folder, files, left, progress)
 
     def read(path: str) -> None:
-        for chunk in folder.read(path, files[path]):
-            progress.advance(len(chunk))
+        _read(folder, path, files[path].size, progress)
 
     with thread_pool(jobs) as pool:
         for _ in pool.map(read, left):
             pass
+
+
+def _read(folder: Folder, path: str, size: int, progress: Progress) -> None:
+    """Read a file to its end. That brings its content, and may change what it is listed as."""
+    told = 0
+    for _ in range(_READINGS):
+        state = folder.state(path)
+        if state.size != size:
+            break
+        with suppress(ContentChanged):
+            done = 0
+            for chunk in folder.read(path, state):
+                done += len(chunk)
+                progress.advance(max(0, done - told))
+                told = max(told, done)
+            return
+    raise ContentChanged(
+        f"{folder.name}: {path!r} changed while it was preloaded. Let nothing write there, run "
+        "again"
+    )
 
 
 def _restore_all(
@@ -60,7 +86,12 @@ def _restore_all(
     left: list[str] = []
     for start in range(0, len(paths), BATCH_FILES):
         some = paths[start : start + BATCH_FILES]
-        if not _restore(lfs, [str(folder.root / path) for path in some]):
+        try:
+            is_there = _restore(lfs, [str(folder.root / path) for path in some])
+        except _Stalled:
+            # It would be waited for as long at each of the others.
+            return [*left, *paths[start:]]
+        if not is_there:
             left += some
             continue
         for path in some:
@@ -69,19 +100,31 @@ def _restore_all(
 
 
 def _restore(lfs: str, places: list[str]) -> bool:
-    """Have FSx fetch files; return False where it does not, so that they have to be read."""
-    asked = subprocess.run([lfs, "hsm_restore", *places], capture_output=True, check=False)
-    if asked.returncode != 0:
+    """Have FSx fetch files; return False where it does not, so that they have to be read.
+
+    Raises:
+        _Stalled: It got none of them for `STALLED_S`.
+    """
+    if _ask(lfs, "hsm_restore", places) is None:
         return False
     count, changed_at = len(places), time.monotonic()
     while time.monotonic() - changed_at < STALLED_S:
-        answer = subprocess.run([lfs, "hsm_state", *places], capture_output=True, check=False)
-        if answer.returncode != 0:
-            return False
-        released = len(_RELEASED.findall(answer.stdout))
+        states = _STATE.findall(_ask(lfs, "hsm_state", places) or b"")
+        if len(states) != len(places):
+            return False  # Of some of them nothing is known.
+        released = sum(1 for state in states if _RELEASED.search(state))
         if released == 0:
             return True
         if released < count:
             count, changed_at = released, time.monotonic()
         time.sleep(_POLL_S)
-    return False
+    raise _Stalled
+
+
+def _ask(lfs: str, what: str, places: list[str]) -> bytes | None:
+    """Return what lfs says; None where it fails, or cannot be run."""
+    try:
+        answer = subprocess.run([lfs, what, *places], capture_output=True, check=False)
+    except OSError:
+        return None
+    return answer.stdout if answer.returncode == 0 else None

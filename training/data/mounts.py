@@ -39,6 +39,7 @@ def find_mount(
     *,
     environ: Mapping[str, str],
     proc_mounts: Path = Path("/proc/mounts"),
+    mount_info: Path = Path("/proc/self/mountinfo"),
     efs_state: Path = EFS_STATE,
     aliases: Collection[str] = (),
 ) -> Path | None:
@@ -48,19 +49,24 @@ def find_mount(
         file_system_id: `fs-…`, of EFS or FSx.
         environ: The environment, for `MASK_RCNN_MOUNTS`.
         proc_mounts: The kernel's list of mounts.
+        mount_info: The same in more detail: which of them show a folder alone (`mount --bind`, a
+            container's volume), whose source is the same.
         efs_state: Where the EFS mount helper keeps its state. It mounts through a tunnel, from
             127.0.0.1, so that the kernel's list does not name the file system.
         aliases: Other names that the source may go by: IP addresses of the file system, or the
-            mount name of a Lustre one (`fsx_mount_name`), which is unlike any other.
+            mount name of a Lustre one (`fsx_mount_name`), which is unlike any other, save that of
+            SCRATCH_1, always `fsx`.
     """
     if not _ID.fullmatch(file_system_id):
         return None
     root = environ.get(MOUNTS_VARIABLE)
-    if root and (folder := Path(root) / file_system_id).is_dir():
+    # os.path, since pathlib raises where a parent may not be read.
+    if root and os.path.isdir(folder := Path(root) / file_system_id):  # noqa: PTH112
         return folder
     tunnel_ports = _tunnel_ports(file_system_id, efs_state)
+    partial = _partial_points(mount_info)
     for mount in _read_mounts(proc_mounts):
-        if _is_root_of(mount, file_system_id, aliases, tunnel_ports):
+        if mount.point not in partial and _is_root_of(mount, file_system_id, aliases, tunnel_ports):
             return mount.point
     return None
 
@@ -90,7 +96,9 @@ def _is_root_of(
     if mount.type == "lustre":
         # The part after the colon is the file system's mount name; a folder of it goes on after.
         name = mount.export.strip("/")
-        return "/" not in name and (_names(host, file_system_id) or bool({host, name} & {*aliases}))
+        if "/" in name or _names_another(host, file_system_id):
+            return False
+        return _names(host, file_system_id) or bool({host, name} & {*aliases})
     if mount.export not in {"/", ""}:
         return False
     if host in _LOCAL_HOSTS:
@@ -101,6 +109,10 @@ def _is_root_of(
 def _names(host: str, file_system_id: str) -> bool:
     """Return whether a host is the file system: `fs-….efs.…`, `<zone>.fs-….efs.…` or bare."""
     return file_system_id in host.split(".")
+
+
+def _names_another(host: str, file_system_id: str) -> bool:
+    return any(_ID.fullmatch(label) and label != file_system_id for label in host.split("."))
 
 
 def _tunnel_ports(file_system_id: str, efs_state: Path) -> frozenset[str]:
@@ -115,14 +127,31 @@ def _tunnel_ports(file_system_id: str, efs_state: Path) -> frozenset[str]:
     )
 
 
-def _read_mounts(proc_mounts: Path) -> Iterator[_Mount]:
+def _partial_points(mount_info: Path) -> frozenset[Path]:
+    """Return where a folder of a file system is mounted, and not its root.
+
+    https://man7.org/linux/man-pages/man5/proc_pid_mountinfo.5.html
+    """
+    roots = {columns[4]: columns[3] for columns in _read_lines(mount_info) if len(columns) > 4}
+    return frozenset(Path(_unescape(point)) for point, root in roots.items() if root != "/")
+
+
+def _read_lines(list_of_mounts: Path) -> Iterator[list[str]]:
+    """Yield the columns of each line; nothing where the list cannot be read."""
     try:
-        text = proc_mounts.read_text(encoding="utf-8", errors="surrogateescape")
+        text = list_of_mounts.read_text(encoding="utf-8", errors="surrogateescape")
     except OSError:
         return
-    for line in text.splitlines():
-        columns = line.split(" ")
-        if len(columns) < 4 or columns[2] not in _TYPES:
+    # Not splitlines(), which parts at characters that a mount point may have.
+    for line in text.split("\n"):
+        yield line.split(" ")
+
+
+def _read_mounts(proc_mounts: Path) -> Iterator[_Mount]:
+    lines = [columns for columns in _read_lines(proc_mounts) if len(columns) > 3]
+    # Of several mounts at one point, the last hides the others.
+    for columns in {columns[1]: columns for columns in lines}.values():
+        if columns[2] not in _TYPES:
             continue
         source, point = _unescape(columns[0]), Path(_unescape(columns[1]))
         host, _, export = source.rpartition(":")

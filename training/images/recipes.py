@@ -92,6 +92,7 @@ _STAGING = (
     "training/aws/errors.py",
     "training/aws/request.py",
     "training/outputs.py",
+    "training/stop_signals.py",
 )
 """What `python -m training.data stage` takes beside it: the image also copies data, inside the
 VPC (training/data/on/)."""

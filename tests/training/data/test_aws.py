@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from typing import Any
+
 import boto3
 import pytest
 
@@ -64,3 +66,10 @@ def test_only_an_endpoint_that_is_not_the_regions_own_is_passed_on(
     monkeypatch.setattr(client, "head_bucket", lambda **_: {"BucketRegion": "ap-south-1"})
     environ = s5cmd_environ(boto3.Session(), client, "b")
     assert (environ.get("S3_ENDPOINT_URL"), environ["AWS_REGION"]) == (passed, "ap-south-1")
+
+
+@pytest.mark.usefixtures("session")
+def test_fsx_is_asked_as_patiently_as_s3() -> None:
+    """A task may run for an hour: one busy moment of FSx must not end the wait."""
+    config: Any = module.make_tasks("fs-0123", print).client.meta.config
+    assert config.retries["total_max_attempts"] == module.ATTEMPTS

@@ -18,7 +18,7 @@ from training.data.lustre_task import Tasks
 from training.data.places import Place, Places
 from training.data.progress import SILENT
 from training.data.request import StageRequest
-from training.errors import UsageError
+from training.errors import PreflightError, UsageError
 from training.outputs import Outputs
 
 
@@ -56,8 +56,12 @@ class World:
         return [request["Type"] for request in self.fsx.created]
 
 
-def linked(s3: S3, lives: int = 1) -> FalseFsx:
-    association = {"FileSystemPath": "/data", "DataRepositoryPath": f"s3://{s3.bucket}"}
+def linked(s3: S3, lives: int = 1, **members: Any) -> FalseFsx:
+    association = {
+        "FileSystemPath": "/data",
+        "DataRepositoryPath": f"s3://{s3.bucket}",
+        **members,
+    }
     return FalseFsx(
         file_system_id=STORAGE["FsxId"],
         associations=[association],
@@ -132,3 +136,69 @@ def test_delete_is_refused_where_fsx_mirrors_s3(request_: dict[str, Any], world:
     with pytest.raises(UsageError, match=r"--delete: .* mirrors s3://"):
         world.run(**request_, delete=True)
     assert world.task_types == []
+
+
+@pytest.mark.parametrize("request_", [{"to": Place.FSX}, {"from_place": Place.FSX, "to": Place.S3}])
+@pytest.mark.parametrize("state", ["CREATING", "DELETING", "FAILED"])
+def test_a_link_that_is_not_there_yet_or_any_more_is_refused(
+    state: str, request_: dict[str, Any], world: World
+) -> None:
+    world.fsx = linked(world.s3, Lifecycle=state)
+    with pytest.raises(PreflightError, match=f"the link of /data of .* is {state}: "):
+        world.run(**request_)
+    assert world.task_types == []
+
+
+def test_a_misconfigured_link_is_used_and_told_of(world: World) -> None:
+    details = {"Message": "no events"}
+    world.fsx = linked(world.s3, Lifecycle="MISCONFIGURED", FailureDetails=details)
+    assert world.run(to=Place.FSX).how == "imported"
+    assert "is MISCONFIGURED (no events): FSx does what it is asked for" in world.told[0]
+
+
+def with_import_path(s3: S3, export_path: str) -> FalseFsx:
+    return FalseFsx(
+        file_system_id=STORAGE["FsxId"], import_path=f"s3://{s3.bucket}", export_path=export_path
+    )
+
+
+def test_an_import_path_that_nobody_can_look_at_is_no_success(
+    world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(STORAGE, "FsxDataPath", "/")
+    world.fsx, world.root = with_import_path(world.s3, ""), tmp_path / "elsewhere"
+    with pytest.raises(UsageError, match=r"linked by ImportPath: .* Run this where it is mounted"):
+        world.run(to=Place.FSX)
+
+
+def test_release_is_refused_where_fsx_exports_elsewhere(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(STORAGE, "FsxDataPath", "/")
+    world.fsx = with_import_path(world.s3, f"s3://{world.s3.bucket}/FSxLustre2026")
+    (world.mount / "train").mkdir(parents=True)
+    with pytest.raises(UsageError, match=r"--release: .* to another place"):
+        world.run(from_place=Place.FSX, to=Place.S3, release=True)
+    assert world.task_types == []
+
+
+def test_a_foreign_manifest_in_the_bucket_does_not_keep_its_files_out(world: World) -> None:
+    world.s3.client.put_object(Bucket=world.s3.bucket, Key="train/manifest.json", Body=b"[]")
+    assert world.run(to=Place.FSX).how == "imported"
+
+
+@pytest.mark.parametrize(("events", "refused"), [(["NEW", "DELETED"], True), (["NEW"], False)])
+def test_delete_is_refused_where_fsx_would_delete_in_s3_too(
+    events: list[str], refused: bool, world: World, tmp_path: Path
+) -> None:
+    """The source is neither side of the link."""
+    world.fsx = linked(world.s3, S3={"AutoExportPolicy": {"Events": events}})
+    source = tmp_path / "source"
+    source.mkdir()
+    (source / "a").write_bytes(b"1")
+    if refused:
+        with pytest.raises(UsageError, match=r"FSx deletes in s3://.* too: /data is linked"):
+            world.run(source=str(source), to=Place.FSX, delete=True)
+    else:
+        world.run(source=str(source), to=Place.FSX, delete=True)
+    assert (world.mount / "data/train/b").exists() is refused

@@ -96,7 +96,14 @@ def tasks_of(fsx: FalseFsx) -> Tasks:
             FalseFsx(associations=[ASSOCIATION | exports("NEW", "CHANGED", "DELETED")]),
             "s3://bucket/ml/train",
             "data/train",
-            Link(ID, "data", "s3://bucket/ml", takes_import=True, exports_by_itself=True),
+            Link(
+                ID,
+                "data",
+                "s3://bucket/ml",
+                takes_import=True,
+                exports_by_itself=True,
+                deletes_by_itself=True,
+            ),
         ),
         (
             FalseFsx(associations=[ASSOCIATION | exports("NEW")]),
@@ -269,7 +276,15 @@ def test_what_fsx_exports_by_itself_is_waited_for_where_it_takes_no_task(
 
 
 @pytest.mark.parametrize(
-    ("link", "code"), [(LINK, "BadRequest"), (BY_ITSELF, "AccessDeniedException")]
+    ("link", "code"),
+    [
+        (LINK, "BadRequest"),
+        (BY_ITSELF, "AccessDeniedException"),
+        (BY_ITSELF, "ExpiredTokenException"),
+        (BY_ITSELF, "ThrottlingException"),
+        (BY_ITSELF, "FileSystemNotFound"),
+        (BY_ITSELF, "ServiceLimitExceeded"),
+    ],
 )
 def test_another_refusal_of_an_export_is_not_waited_for(
     link: Link, code: str, tmp_path: Path, s3: S3

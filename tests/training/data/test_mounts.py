@@ -28,6 +28,7 @@ def find(
         file_system_id,
         environ={},
         proc_mounts=proc_mounts,
+        mount_info=proc_mounts.parent / "mountinfo",
         efs_state=proc_mounts.parent / "efs-state",
         aliases=aliases,
     )
@@ -107,6 +108,51 @@ def test_lustre_of_another_name_is_not_taken(source: str, proc_mounts: Path) -> 
 def test_a_folder_of_a_lustre_file_system_is_not_its_root(proc_mounts: Path) -> None:
     line = f"{FSX}.fsx.eu-west-1.amazonaws.com@tcp:/abcdefgh/data /fsx lustre rw 0 0\n"
     assert find(line, proc_mounts, FSX) is None
+
+
+LUSTRE = f"{FSX}.fsx.eu-west-1.amazonaws.com@tcp:/abcdefgh"
+
+
+def test_a_folder_that_is_bound_elsewhere_is_not_the_root(proc_mounts: Path) -> None:
+    """A container with `-v /fsx/data:/data` sees that mount alone, with the source of the whole."""
+    bound = f"{LUSTRE} /my\\040data lustre rw 0 0\n"
+    (proc_mounts.parent / "mountinfo").write_text(
+        f"36 35 0:40 /data /my\\040data rw master:1 - lustre {LUSTRE} rw\n"
+        f"37 35 0:40 / /fsx rw - lustre {LUSTRE} rw\n"
+        "38 35 0:41\n"
+    )
+    assert find(bound, proc_mounts, FSX) is None
+    assert find(bound + f"{LUSTRE} /fsx lustre rw 0 0\n", proc_mounts, FSX) == Path("/fsx")
+
+
+def test_the_last_of_several_mounts_at_a_point_is_what_is_there(proc_mounts: Path) -> None:
+    hidden = f"{LUSTRE} /mnt lustre rw 0 0\ntmpfs /mnt tmpfs rw 0 0\n"
+    assert find(hidden, proc_mounts, FSX) is None
+    assert find(hidden + f"{LUSTRE} /mnt lustre rw 0 0\n", proc_mounts, FSX) == Path("/mnt")
+    by_automount = f"systemd-1 /fsx autofs rw,fd=30 0 0\n{LUSTRE} /fsx lustre rw 0 0\n"
+    assert find(by_automount, proc_mounts, FSX) == Path("/fsx")
+
+
+def test_a_mount_name_that_several_have_is_not_taken_for_another_file_system(
+    proc_mounts: Path,
+) -> None:
+    """Every SCRATCH_1 file system is called `fsx`."""
+    other = "fs-0aaaaaaaaaaaaaaaa.fsx.eu-west-1.amazonaws.com@tcp:/fsx /other lustre rw 0 0\n"
+    own = f"{FSX}.fsx.eu-west-1.amazonaws.com@tcp:/fsx /own lustre rw 0 0\n"
+    alias = "data.example.com@tcp:/fsx /alias lustre rw 0 0\n"
+    assert find(other, proc_mounts, FSX, ("fsx",)) is None
+    assert find(other + own, proc_mounts, FSX, ("fsx",)) == Path("/own")
+    assert find(other + alias, proc_mounts, FSX, ("fsx",)) == Path("/alias")
+
+
+def test_a_lustre_source_with_two_servers_is_found(proc_mounts: Path) -> None:
+    line = "172.30.0.77@tcp:172.30.0.78@tcp:/abcdefgh /fsx lustre rw 0 0\n"
+    assert find(line, proc_mounts, FSX, ("abcdefgh",)) == Path("/fsx")
+
+
+def test_a_strange_character_in_a_mount_point_does_not_part_the_line(proc_mounts: Path) -> None:
+    line = f"{LUSTRE} /mnt/a\u2028b lustre rw 0 0\n"
+    assert find(line, proc_mounts, FSX) == Path("/mnt/a\u2028b")
 
 
 def test_efs_mounted_by_address_is_found_by_an_alias(proc_mounts: Path) -> None:

@@ -15,7 +15,7 @@ from training.data.threads import thread_pool
 
 if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
-    from mypy_boto3_s3.type_defs import ListObjectsV2OutputTypeDef, ObjectTypeDef
+    from mypy_boto3_s3.type_defs import ObjectTypeDef
 
 MOST_PARTS = 8
 
@@ -39,50 +39,45 @@ def list_objects(
         near: Returns keys that are likely there; asked only where one answer does not hold all.
     """
     where: Mapping[str, Any] = {"Bucket": bucket, "Prefix": prefix}
-    first = client.list_objects_v2(**where)
-    yield from first.get("Contents", ())
-    if not first["IsTruncated"]:
+    if bucket.endswith(_UNORDERED):
+        yield from _list(client, where, "", None)
         return
+    first = client.list_objects_v2(**where)
+    found = first.get("Contents", ())
+    yield from found
+    if not first.get("NextContinuationToken"):
+        return
+    last = found[-1]["Key"] if found else ""
     parts = min(MOST_PARTS, client.meta.config.max_pool_connections)  # type: ignore[attr-defined]
-    bounds = () if bucket.endswith(_UNORDERED) else _bounds(first, near(), parts)
-    starts = [_next(first), *({"StartAfter": bound} for bound in bounds)]
+    bounds = _bounds(sorted(key for key in near() if key > last), parts)
 
-    def rest(start: dict[str, str], until: str | None) -> list[ObjectTypeDef]:
-        return list(_list(client, where, start, until))
+    def rest(after: str, until: str | None) -> list[ObjectTypeDef]:
+        return list(_list(client, where, after, until))
 
-    with thread_pool(len(starts)) as pool:
-        for part in pool.map(rest, starts, [*bounds, None]):
+    with thread_pool(1 + len(bounds)) as pool:
+        for part in pool.map(rest, [last, *bounds], [*bounds, None]):
             yield from part
 
 
 def _list(
-    client: S3Client, where: Mapping[str, Any], start: Mapping[str, Any], until: str | None
+    client: S3Client, where: Mapping[str, Any], after: str, until: str | None
 ) -> Iterator[ObjectTypeDef]:
-    """Yield objects up to a key, which is the last one."""
-    while True:
-        answer = client.list_objects_v2(**where, **start)
-        for found in answer.get("Contents", ()):
+    """Yield the objects behind one key, and up to another, which is the last one."""
+    request: Any = {**where, "StartAfter": after} if after else where
+    for page in client.get_paginator("list_objects_v2").paginate(**request):
+        for found in page.get("Contents", ()):
             if until is not None and found["Key"] > until:
                 return
             yield found
             if found["Key"] == until:
                 return
-        if not answer["IsTruncated"]:
-            return
-        start = _next(answer)
 
 
-def _next(answer: ListObjectsV2OutputTypeDef) -> dict[str, str]:
-    return {"ContinuationToken": answer["NextContinuationToken"]}
+def _bounds(keys: list[str], parts: int) -> list[str]:
+    """Return those of some keys in order that cut their listing into parts of whole answers.
 
-
-def _bounds(first: ListObjectsV2OutputTypeDef, near: Iterable[str], parts: int) -> list[str]:
-    """Return keys that cut what follows the first answer into parts of whole answers.
-
-    Keys compare as S3 orders them, by their UTF-8: its order is that of the characters.
+    S3 orders keys by their UTF-8, which is the order of the characters.
     """
-    told = first.get("Contents", ())
-    keys = sorted(key for key in near if told and key > told[-1]["Key"])
     answers = -(-len(keys) // KEYS_AN_ANSWER)
     step = -(-answers // parts) * KEYS_AN_ANSWER
     return keys[step - 1 : -1 : step] if step else []

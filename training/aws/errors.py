@@ -128,6 +128,13 @@ class NoCredentials(AwsError):
     """There are no credentials, or they cannot be used."""
 
 
+def may_pass(error: AwsError) -> bool:
+    """Return whether the same request may succeed a little later."""
+    if isinstance(error, AwsRefused):
+        return error.is_throttling or error.is_fault
+    return isinstance(error, AwsUnreachable | ForeignAnswer)
+
+
 @contextmanager
 def translated() -> Iterator[None]:
     """Raise our errors in place of botocore's.

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from training.aws.errors import AwsRefused, AwsUnreachable, ForeignAnswer, translated
+from training.aws.errors import AwsRefused, may_pass, translated
 from training.data.lock import Tell
 from training.errors import AwsError, Interrupted, JobFailed
 from training.stop_signals import terminated_as_interrupted
@@ -165,9 +165,8 @@ class Tasks:
 
 
 def _passes(error: AwsError) -> bool:
-    if isinstance(error, AwsRefused):
-        return error.is_throttling or error.is_fault or error.code == _NOT_YET_KNOWN
-    return isinstance(error, AwsUnreachable | ForeignAnswer)
+    is_new = isinstance(error, AwsRefused) and error.code == _NOT_YET_KNOWN
+    return is_new or may_pass(error)
 
 
 def _judge(name: str, task: Any) -> None:

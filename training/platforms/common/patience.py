@@ -13,7 +13,7 @@ from itertools import islice
 from typing import TypeVar
 
 from training.aws.clients import Clients
-from training.aws.errors import AwsRefused, AwsUnreachable, ForeignAnswer
+from training.aws.errors import AwsRefused, may_pass
 from training.errors import AwsError
 
 T = TypeVar("T")
@@ -49,13 +49,6 @@ def pauses() -> Iterator[float]:
     while True:
         yield pause_s
         pause_s = min(2 * pause_s, LONGEST_PAUSE_S)
-
-
-def may_pass(error: AwsError) -> bool:
-    """Return whether the same request may succeed a little later."""
-    if isinstance(error, AwsRefused):
-        return error.is_throttling or error.is_fault
-    return isinstance(error, AwsUnreachable | ForeignAnswer)
 
 
 class Patience:

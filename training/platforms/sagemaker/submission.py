@@ -12,10 +12,10 @@ from itertools import islice
 from typing import Any
 
 from training.aws.clients import Clients
-from training.aws.errors import AwsRefused, AwsUnreachable, ForeignAnswer
+from training.aws.errors import AwsRefused, AwsUnreachable, ForeignAnswer, may_pass
 from training.cli import log as console
 from training.errors import AwsError, Interrupted, UsageError
-from training.platforms.common.patience import Timer, may_pass, pauses
+from training.platforms.common.patience import Timer, pauses
 from training.platforms.sagemaker.commands import how_to_look
 from training.platforms.sagemaker.fingerprint import fingerprint_of
 from training.platforms.sagemaker.refusals import why

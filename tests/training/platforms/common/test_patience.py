@@ -10,9 +10,9 @@ import pytest
 from tests.training.platforms.sagemaker.clockwork import Clockwork
 from tests.training.platforms.sagemaker.fake_aws import Failing, refused
 from training.aws.clients import Clients
-from training.aws.errors import AwsUnreachable, ForeignAnswer, NoCredentials
+from training.aws.errors import AwsUnreachable, ForeignAnswer, NoCredentials, may_pass
 from training.errors import AwsError
-from training.platforms.common.patience import Patience, connect, may_pass, pauses
+from training.platforms.common.patience import Patience, connect, pauses
 
 
 class Asked:
